@@ -26,7 +26,7 @@ type wall struct {
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
 	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire " +
-		"memory/wire job/wire login/wire",
+		"memory/wire job/wire login/wire server/wire",
 	"rooms": "resource board space space/peer session connector notify tunnel schedule automation memory repo/host login",
 }
 
@@ -62,6 +62,7 @@ var houseMap = []wall{
 	{pkg: "gate", may: "spine"},
 
 	// what a room's operations take and answer, with their handles: no service
+	{pkg: "server/wire", may: "identity settings"}, // settings are told with their origin
 	{pkg: "resource/wire"},
 	{pkg: "secret/wire"},
 	{pkg: "tunnel/wire"},
@@ -79,7 +80,7 @@ var houseMap = []wall{
 	{pkg: "settings"},
 	{pkg: "space", may: "spine resource space/seal"},
 	{pkg: "space/seal", pure: true},
-	{pkg: "space/peer", may: "identity space space/seal board client connector/wire"},
+	{pkg: "space/peer", may: "identity space space/seal board client connector/wire session"}, // mail wakes a session, through the gate
 	{pkg: "board", may: "spine space space/seal"},
 	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector session/since session/checkout"},
 	{pkg: "session/checkout"},                                   // a worktree or workspace for one session
@@ -151,7 +152,9 @@ var houseMap = []wall{
 	{pkg: "oauth", may: "gate identity"},
 	{pkg: "mcpserver", may: "gate identity oauth"},
 	{pkg: "compat", may: "gate"},
-	{pkg: "panel", may: "gate identity oauth wires panel/*"},
+	// pages take the handles, In and Out of rooms, and nothing else: TestPagesNameNoService
+	{pkg: "panel", may: "gate identity oauth wires panel/* settings provider approval journal policy/book board space space/peer session " +
+		"session/terminal session/relay repo/host"},
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv panel/sign"}, // tests only
 	{pkg: "client"},

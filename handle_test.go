@@ -3,8 +3,6 @@ package tandem
 import (
 	"go/ast"
 	"go/token"
-	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,13 +12,7 @@ import (
 // wireDoors are given the names of operations from outside, and speak them.
 var wireDoors = []string{"internal/httpapi/", "internal/mcpserver/", "internal/compat/", "internal/tool/"}
 
-// named are the folders in which operations are still called by a name in a string, and how often. The numbers only fall: what is
-// called anew is called by its handle (docs/adr/0009), so that the compiler knows its input and its answer.
-var named = map[string]int{
-	"internal/panel":      75, // until rooms have leaves that a door may import
-	"internal/space/peer": 3,  // a member wakes a session, whose room it may not import
-}
-
+// Operations are called by their handles (docs/adr/0009), so that the compiler knows their input and their answer.
 func TestOperationsAreCalledByTheirHandles(t *testing.T) {
 	names, places := map[string]bool{}, map[string][]string{} // the files that call what may be an operation
 	source(t, func(file string, tree *ast.File) {
@@ -44,18 +36,9 @@ func TestOperationsAreCalledByTheirHandles(t *testing.T) {
 			return true
 		})
 	})
-	found := map[string]int{}
 	for name := range names {
 		for _, file := range places[name] {
-			if found[path.Dir(file)]++; named[path.Dir(file)] == 0 {
-				t.Errorf("%s calls %s by its name: call its handle with op.Do", file, name)
-			}
-		}
-	}
-	for _, folder := range slices.Sorted(maps.Keys(named)) {
-		if found[folder] != named[folder] {
-			t.Errorf("%s calls %d operations by name and may call %d: call handles, and write a smaller number down", folder, found[folder],
-				named[folder])
+			t.Errorf("%s calls %s by its name: call its handle with op.Do", file, name)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"tandem/internal/server/wire"
+
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
@@ -44,7 +46,7 @@ func (d *Daemon) caution(ctx context.Context, c op.Caller, o *op.Op, in any) (st
 // moved says what a call would lead elsewhere: models, providers, searches, sign-ins. Everyday rights do not cover that, for
 // whoever holds them reads along, or has this machine read inside addresses for them.
 func (d *Daemon) moved(ctx context.Context, tenant, name string, in any) (string, error) {
-	if set, ok := in.(SetIn); ok && strings.HasPrefix(set.Key, "search.") {
+	if set, ok := in.(wire.SetIn); ok && strings.HasPrefix(set.Key, "search.") {
 		return "it leads what agents search for elsewhere", nil
 	}
 	if why, err := d.rooms.session.Moved(ctx, tenant, name, in); err != nil || why != "" {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"tandem/internal/op"
 	owners "tandem/internal/owner"
 )
@@ -99,19 +101,8 @@ func (d *Daemon) nobodyElse(ctx context.Context) error {
 	return c.Wait(ctx, d.db, func(owners.Server) {})
 }
 
-// Serving is the server's own row.
-type Serving struct {
-	ID    string    `json:"id"`
-	Host  string    `json:"host"`
-	Since time.Time `json:"since"`
-	Fence int64     `json:"fence" jsonschema:"higher for every later start on this database"`
-	Lease float64   `json:"lease_secs,omitempty" jsonschema:"how long it counts as living after its last word"`
-	// Cluster is what it says to serve its database together with others.
-	Cluster string `json:"cluster,omitempty" jsonschema:"the servers that say this name serve one database together"`
-}
-
-func (d *Daemon) serving() Serving {
-	return Serving{d.self.ID, d.self.Host, d.self.Started, d.self.Fence, d.claim.Lease.Seconds(), d.self.Cluster}
+func (d *Daemon) serving() wire.Serving {
+	return wire.Serving{d.self.ID, d.self.Host, d.self.Started, d.self.Fence, d.claim.Lease.Seconds(), d.self.Cluster}
 }
 
 // tookOver tells of servers that this one took the database from.

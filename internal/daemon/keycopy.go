@@ -45,10 +45,10 @@ const minCode = 12
 // Check refuses keys that would lie open.
 func (in KeyCopyIn) Check() error {
 	if !filepath.IsAbs(in.Path) {
-		return fault.New(fault.Invalid, "server.key_copy", "the path of the keys is absolute")
+		return fault.New(fault.Invalid, string(ServerKeyCopy), "the path of the keys is absolute")
 	}
 	if len(in.Passphrase) < minCode {
-		return fault.New(fault.Invalid, "server.key_copy", "what locks the keys has at least %d characters", minCode).
+		return fault.New(fault.Invalid, string(ServerKeyCopy), "what locks the keys has at least %d characters", minCode).
 			WithNext("leave it to the command: tandem server key copy PATH")
 	}
 	return nil
@@ -62,7 +62,7 @@ type KeyCopyOut struct {
 }
 
 func (d *Daemon) keyOps() []op.Op {
-	return []op.Op{op.Effect(op.Spec{Name: "server.key_copy", Right: "server.export", Present: true, People: true, Socket: true, MCP: "-",
+	return []op.Op{ServerKeyCopy.Effect(op.Spec{Right: "server.export", Present: true, People: true, Socket: true, MCP: "-",
 		Secret: []string{"passphrase"},
 		Doc: "Write the server's keys to a locked file, for another machine that is to serve the same PostgreSQL.\n" +
 			"Whoever has the file and what locks it has the server, so a person must be present."},
@@ -72,7 +72,7 @@ func (d *Daemon) keyOps() []op.Op {
 func (d *Daemon) keyCopy(ctx context.Context, in KeyCopyIn) (KeyCopyOut, error) {
 	out := KeyCopyOut{Path: in.Path, Cluster: d.self.Cluster}
 	if d.db.Path() != "" {
-		return out, fault.New(fault.Conflict, "server.key_copy", "this server's data is in a file, which no other machine can serve").
+		return out, fault.New(fault.Conflict, string(ServerKeyCopy), "this server's data is in a file, which no other machine can serve").
 			WithNext("move it to PostgreSQL first: tandem server move postgres://…")
 	}
 	keeper, err := d.rooms.secret.Keeper(ctx)
@@ -80,7 +80,7 @@ func (d *Daemon) keyCopy(ctx context.Context, in KeyCopyIn) (KeyCopyOut, error) 
 		return out, err
 	}
 	if keeper != "file" {
-		return out, fault.New(fault.Conflict, "server.key_copy", "the key of the secrets is in this machine's %s, which cannot be copied",
+		return out, fault.New(fault.Conflict, string(ServerKeyCopy), "the key of the secrets is in this machine's %s, which cannot be copied",
 			keeper).
 			WithNext("keep it as a file: TANDEM_SECRET_KEEPER=file tandem up --replace, then: tandem server rotate secret")
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"tandem/internal/client"
 	"tandem/internal/identity"
 	"tandem/internal/op"
@@ -21,41 +23,6 @@ type Health struct {
 	Ready   bool   `json:"ready"`
 	Phase   string `json:"phase"`
 	Version string `json:"version"`
-}
-
-// Status is the running server.
-type Status struct {
-	Running    bool     `json:"running"`
-	PID        int      `json:"pid"`
-	Uptime     int64    `json:"uptime_secs"`
-	Repo       string   `json:"repo"`
-	Repos      []string `json:"repos"`
-	Listen     string   `json:"listen"`
-	Listens    []string `json:"listens"`
-	Address    string   `json:"address,omitempty" jsonschema:"where other machines find it, HOST:PORT; any name or address that leads there will do"`
-	Version    string   `json:"version"`
-	Key        string   `json:"fingerprint,omitempty" jsonschema:"of the TLS key, when it listens beyond this machine"`
-	OnDemand   bool     `json:"on_demand" jsonschema:"started by a command that needed it; it ends when idle"`
-	Waiting    int      `json:"unconfirmed,omitempty" jsonschema:"rows that confer authority and wait for a person's word: tandem audit confirm"`
-	CameBack   bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did"`
-	Closed     []string `json:"not_reopened,omitempty" jsonschema:"where it listened before the crash and does not now, because no person approved that this outlives a start"`
-	Left       []string `json:"listened_before,omitempty" jsonschema:"where it listened before it was stopped in order, and does not since, because nobody said so"`
-	Install    string   `json:"installation" jsonschema:"the identity that the data folder, the database and the keys share"`
-	Data       string   `json:"data"`
-	Database   string   `json:"database"`
-	Events     int64    `json:"events" jsonschema:"entries in the journal"`
-	Panel      string   `json:"panel"`
-	Elsewhere  string   `json:"panel_elsewhere,omitempty" jsonschema:"where other machines and phones reach the panel"`
-	Sandbox    string   `json:"sandbox" jsonschema:"what confines the commands of sessions with models: bwrap, landlock, seatbelt or none"`
-	SandboxWhy string   `json:"sandbox_why,omitempty" jsonschema:"why it is not a better one"`
-	Told       []Told   `json:"told" jsonschema:"on which ways people hear that something needs them"`
-	Server     Serving  `json:"server" jsonschema:"this server among those that worked with its database"`
-	PIN        bool     `json:"pin_set" jsonschema:"whether presence can be proven, so that asks can be decided"`
-}
-
-// SettingsOut lists every setting with its origin.
-type SettingsOut struct {
-	Settings []settings.Value `json:"settings"`
 }
 
 // LogsIn says which log lines to follow.
@@ -80,9 +47,9 @@ func (d *Daemon) ops() []op.Op {
 		ServerTLSMoves.Read(op.Spec{Public: true, Method: "GET", Path: client.MovesPath, MCP: "-",
 			Doc: "Show by which keys this server was known: each announcement of another key is signed with the one before it. Needs no token."},
 			nil, d.movesOp),
-		ServerStatus.Read(op.Spec{Right: "server.read", Method: "GET", Path: "/status", MCP: "tandem_status",
+		wire.ServerStatus.Read(op.Spec{Right: "server.read", Method: "GET", Path: "/status", MCP: "tandem_status",
 			Doc: "Show the running server: version, addresses, uptime, storage."}, server("/"), d.status),
-		ServerSettings.Read(op.Spec{Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
+		wire.ServerSettings.Read(op.Spec{Right: "setting.read", Method: "GET", Path: "/settings", MCP: "tandem_settings",
 			Doc: "Show every setting, its value and where it came from."},
 			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/"} }, d.settingsOp),
 		ServerFindings.Read(op.Spec{Right: "server.read", Method: "GET", Path: "/findings", MCP: "-",
@@ -93,9 +60,9 @@ func (d *Daemon) ops() []op.Op {
 		ServerInvite.Effect(op.Spec{Right: "server.execute", MCP: "-", Socket: true, Once: true,
 			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."},
 			server("/invite"), d.inviteOp, nil),
-		SettingSet.Effect(op.Spec{Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
+		wire.SettingSet.Effect(op.Spec{Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
 			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nWhat guards this machine (doors, programs, sandboxes) waits for a person's approval unless one is present.\nSecrets are not settings, and what the environment or a flag says still wins."},
-			SetIn.resource, d.setOp, d.setAgain),
+			wire.SetIn.Resource, d.setOp, d.setAgain),
 		SettingKeep.Effect(op.Spec{Right: "setting.write", MCP: "-", Socket: true, Present: true, People: true,
 			Doc: "Write into config.toml what this start was told on its command line or by its environment about doors, programs and sandboxes.\nWithout that it lasts until the server ends, and a crash is an end."},
 			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/guard"} }, d.keepOp, nil),
@@ -112,16 +79,16 @@ func (d *Daemon) health(context.Context, nothing) (Health, error) {
 	return Health{true, true, "ready", d.Version}, nil
 }
 
-func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
+func (d *Daemon) status(ctx context.Context, _ nothing) (wire.Status, error) {
 	events, err := d.journal.Head(ctx)
 	if err != nil {
-		return Status{}, err
+		return wire.Status{}, err
 	}
 	pin, err := d.identity.HasPIN(ctx, op.CallerFrom(ctx).Tenant, identity.WellKnown(identity.Owner))
 	if err != nil {
-		return Status{}, err
+		return wire.Status{}, err
 	}
-	s := Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens,
+	s := wire.Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens,
 		Address: d.address(), Version: d.Version, Key: d.fingerprint(), OnDemand: d.OnDemand, CameBack: d.cameBack,
 		Waiting: d.journal.Waiting(), Closed: d.closed, Left: d.left, Install: d.kept.ID, Data: d.data,
 		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Elsewhere: d.phoneURL(), Told: d.told(), PIN: pin, Server: d.serving()}
@@ -136,26 +103,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (Status, error) {
 	return s, nil
 }
 
-// SetIn changes a setting.
-type SetIn struct {
-	Key   string `json:"key" jsonschema:"the setting's key, e.g. log.level"`
-	Value string `json:"value" jsonschema:"its new value; empty removes it from config.toml"`
-}
-
-// Check refuses what cannot be set, before anybody is asked about it.
-func (in SetIn) Check() error { return settings.CheckChange(in.Key, in.Value) }
-
-// resource keeps the settings that guard this machine apart: the default grants
-// have a program's change of one wait for a person.
-func (in SetIn) resource() op.Resource {
-	path := "/" + in.Key
-	if s := settings.Known(in.Key); s != nil && s.Guard {
-		path = "/guard/" + in.Key
-	}
-	return op.Resource{Kind: "setting", Path: path}
-}
-
-func (d *Daemon) setOp(_ context.Context, in SetIn) (identity.OK, error) {
+func (d *Daemon) setOp(_ context.Context, in wire.SetIn) (identity.OK, error) {
 	d.mu.Lock() // one reads and writes the file at a time
 	defer d.mu.Unlock()
 	if err := settings.Change(d.data, in.Key, in.Value); err != nil {
@@ -167,7 +115,7 @@ func (d *Daemon) setOp(_ context.Context, in SetIn) (identity.OK, error) {
 
 // setAgain completes a change that a crash cut off: writing it twice is
 // writing it once.
-func (d *Daemon) setAgain(ctx context.Context, in SetIn) (identity.OK, bool, error) {
+func (d *Daemon) setAgain(ctx context.Context, in wire.SetIn) (identity.OK, bool, error) {
 	out, err := d.setOp(ctx, in)
 	return out, err == nil, err
 }
@@ -199,8 +147,8 @@ func (d *Daemon) keepOp(context.Context, nothing) (KeptOut, error) {
 	return out, d.keepOpening()
 }
 
-func (d *Daemon) settingsOp(context.Context, nothing) (SettingsOut, error) {
-	return SettingsOut{d.live().All()}, nil
+func (d *Daemon) settingsOp(context.Context, nothing) (wire.SettingsOut, error) {
+	return wire.SettingsOut{d.live().All()}, nil
 }
 
 // InviteOut is what a first machine needs to join.

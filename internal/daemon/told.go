@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 
+	"tandem/internal/server/wire"
+
 	"tandem/internal/approval"
 	automations "tandem/internal/automation/wire"
 	"tandem/internal/db"
@@ -136,23 +138,16 @@ func (d *Daemon) runTold(tx *db.Tx, tenant string, r *automations.Run) error {
 	return d.rooms.notify.Put(tx, tenant, e)
 }
 
-// Told is a way on which people hear that something needs them.
-type Told struct {
-	Way  string `json:"way" jsonschema:"events.log, webhook, ntfy or desktop"`
-	Env  string `json:"env,omitempty" jsonschema:"the variable that sets it up"`
-	Ends bool   `json:"ends,omitempty" jsonschema:"it was set for this start alone: the next one does not have it"`
-}
-
 // told are the ways that are set up.
-func (d *Daemon) told() []Told {
-	ways := []Told{{Way: "events.log"}}
+func (d *Daemon) told() []wire.Told {
+	ways := []wire.Told{{Way: "events.log"}}
 	for _, w := range []struct{ way, key string }{{"webhook", "done_webhook"}, {"ntfy", "ntfy_topic"}} {
 		if d.Settings.Get(w.key) != "" {
-			ways = append(ways, Told{Way: w.way, Env: settings.Known(w.key).Env[0], Ends: !d.inFolder(w.key)})
+			ways = append(ways, wire.Told{Way: w.way, Env: settings.Known(w.key).Env[0], Ends: !d.inFolder(w.key)})
 		}
 	}
 	if len(d.rooms.notify.Desktop) > 0 {
-		ways = append(ways, Told{Way: "desktop"})
+		ways = append(ways, wire.Told{Way: "desktop"})
 	}
 	return ways
 }

@@ -14,17 +14,11 @@ import (
 	"tandem/internal/op"
 )
 
-// EventsIn says from where a stream of events begins.
-type EventsIn struct {
-	Since *int64 `json:"since_seq,omitempty" jsonschema:"replay what came behind this sequence number; only what is new when left out"`
-	Type  string `json:"type,omitempty" jsonschema:"only events of this type; resource.* means all of a noun"`
-}
-
 // Ops are the streams of this door.
 func Ops() []op.Op {
-	return []op.Op{op.Stream(op.Spec{Name: "event.stream", Right: "journal.read", Method: "GET", Path: "/event",
+	return []op.Op{journal.EventStream.Stream(op.Spec{Right: "journal.read", Method: "GET", Path: "/event",
 		Doc: "Follow the journal as server-sent events, from any point on.\nReconnecting with Last-Event-ID continues where it broke off: nothing is lost between."},
-		func(EventsIn) op.Resource { return op.Resource{Kind: "journal", Path: "/"} }, nil)}
+		func(journal.EventsIn) op.Resource { return op.Resource{Kind: "journal", Path: "/"} }, nil)}
 }
 
 const heartbeat = 15 * time.Second
@@ -34,7 +28,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.Compat.ServeHTTP(w, r)
 		return
 	}
-	o := s.Gate.Table().Get("event.stream")
+	o := s.Gate.Table().Get(string(journal.EventStream))
 	in, err := readInput(o, r)
 	if err != nil {
 		s.Fail(w, r, err)
@@ -45,7 +39,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.Fail(w, r, err)
 		return
 	}
-	after, err := s.start(ctx, in.(EventsIn), r.Header.Get("Last-Event-ID"))
+	after, err := s.start(ctx, in.(journal.EventsIn), r.Header.Get("Last-Event-ID"))
 	if err != nil {
 		s.Fail(w, r, err)
 		return
@@ -54,23 +48,23 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	if err := s.follow(ctx, w, after, in.(EventsIn).Type); err != nil && !errors.Is(err, context.Canceled) {
+	if err := s.follow(ctx, w, after, in.(journal.EventsIn).Type); err != nil && !errors.Is(err, context.Canceled) {
 		s.Log.Debug("event stream ended", "err", err)
 	}
 }
 
 // start is the sequence number behind which the stream begins.
-func (s *Server) start(ctx context.Context, in EventsIn, last string) (int64, error) {
+func (s *Server) start(ctx context.Context, in journal.EventsIn, last string) (int64, error) {
 	if last != "" {
 		n, err := strconv.ParseInt(last, 10, 64)
 		if err != nil || n < 0 {
-			return 0, fault.New(fault.Invalid, "event.stream", "Last-Event-ID should be a sequence number")
+			return 0, fault.New(fault.Invalid, string(journal.EventStream), "Last-Event-ID should be a sequence number")
 		}
 		return n, nil
 	}
 	if in.Since != nil {
 		if *in.Since < 0 {
-			return 0, fault.New(fault.Invalid, "event.stream", "since_seq should not be negative")
+			return 0, fault.New(fault.Invalid, string(journal.EventStream), "since_seq should not be negative")
 		}
 		return *in.Since, nil
 	}

@@ -13,5 +13,6 @@ const (
 	AuditExport  = op.Def[ExportIn, *Page]("audit.export")
 	AuditForget  = op.Def[ForgetIn, ForgetOut]("audit.forget")
 	AuditAdopted = op.Def[struct{}, *AdoptedOut]("audit.adopted")
+	EventStream  = op.Def[EventsIn, struct{}]("event.stream")
 	AuditConfirm = op.Def[ConfirmIn, ConfirmOut]("audit.confirm")
 )

@@ -34,6 +34,12 @@ type LogOut struct {
 	Head    int64   `json:"head" jsonschema:"sequence number of the journal's newest event"`
 }
 
+// EventsIn says from where a stream of events begins.
+type EventsIn struct {
+	Since *int64 `json:"since_seq,omitempty" jsonschema:"replay what came behind this sequence number; only what is new when left out"`
+	Type  string `json:"type,omitempty" jsonschema:"only events of this type; resource.* means all of a noun"`
+}
+
 // SeqIn names an entry.
 type SeqIn struct {
 	Seq int64 `json:"seq" jsonschema:"the event's sequence number"`

@@ -12,34 +12,37 @@ import (
 	"tandem/internal/op"
 )
 
-// act is something a person does with a form: an operation, the input that
-// the form means, and where to go afterwards. An act whose operation needs
-// presence is proven for exactly this input, at pattern+"/challenge".
+// act is something a person does with a form: an operation, the input that the form means, and where to go afterwards.
 type act struct {
-	pattern string // "/panel/approvals/{id}/decide"
 	op      string
 	input   func(v *visit) (any, error)
-	done    func(v *visit, in any, out json.RawMessage) error
+	run     func(v *visit, in any) (any, error)
+	done    func(v *visit, in, out any) error
 	refused func(v *visit, err error) error // shows the form again, with the reason
 }
 
-func (p *Panel) act(a act) {
-	p.mux.HandleFunc("POST "+a.pattern, p.page(func(v *visit) error { return v.do(a) }))
-	p.mux.HandleFunc("POST "+a.pattern+"/challenge", p.page(func(v *visit) error { return v.challenge(a) }))
-}
-
-// perform is act with a handle: the form's input and the answer have their types.
+// perform has a form at pattern ("/panel/approvals/{id}/decide") run an operation by its handle. One that needs presence is proven for
+// exactly this input, at pattern+"/challenge".
 func perform[In, Out any](p *Panel, pattern string, d op.Def[In, Out], input func(*visit) (In, error),
 	done func(*visit, In, Out) error, refused func(*visit, error) error) {
-	p.act(act{pattern: pattern, op: string(d), refused: refused,
-		input: func(v *visit) (any, error) { return input(v) },
-		done: func(v *visit, in any, answer json.RawMessage) error {
-			var out Out
-			if err := json.Unmarshal(answer, &out); err != nil {
-				return fmt.Errorf("read the answer of %s: %w", d, err)
+	a := act{op: string(d), refused: refused,
+		input: func(v *visit) (any, error) {
+			in, err := input(v)
+			if err != nil {
+				return nil, err
 			}
-			return done(v, in.(In), out)
-		}})
+			return placed(v, in), nil
+		},
+		run:  func(v *visit, in any) (any, error) { return op.Do(v.ctx, v.p.Gate, d, in.(In)) },
+		done: func(v *visit, in, out any) error { return done(v, in.(In), out.(Out)) }}
+	p.mux.HandleFunc("POST "+pattern, p.page(func(v *visit) error { return v.do(a) }))
+	p.mux.HandleFunc("POST "+pattern+"/challenge", p.page(func(v *visit) error { return v.challenge(a) }))
+}
+
+// form is perform for a form that leads to a page and says there what was done.
+func form[In, Out any](p *Panel, pattern string, d op.Def[In, Out], to, said string, input func(*visit) (In, error),
+	refused func(*visit, error) error) {
+	perform(p, pattern, d, input, func(v *visit, _ In, _ Out) error { return v.go303(to, said) }, refused)
 }
 
 func (v *visit) do(a act) error {
@@ -50,7 +53,6 @@ func (v *visit) do(a act) error {
 	if err := v.staysIn(); err != nil {
 		return a.refused(v, err)
 	}
-	in = v.inSpace(a.op, in)
 	proof := v.r.PostFormValue("pin") != "" || v.r.PostFormValue("passkey") != ""
 	if v.keyless && !proof {
 		return v.needsYou(a, "This browser signed in before the panel gave it a key. Show once that you are here; then it has one.")
@@ -64,7 +66,7 @@ func (v *visit) do(a act) error {
 			return a.refused(v, err)
 		}
 	}
-	out, err := call[json.RawMessage](v, a.op, in)
+	out, err := a.run(v, in)
 	if f := fault.Public(err); err != nil && f.Data["presence"] == "required" && !proof {
 		return v.needsYou(a, f.Msg)
 	}
@@ -140,7 +142,6 @@ func (v *visit) challenge(a act) error {
 	if err != nil {
 		return v.failJSON(err)
 	}
-	in = v.inSpace(a.op, in)
 	why, err := purpose(a.op, in)
 	if err != nil {
 		return v.failJSON(err)

@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -9,34 +8,29 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/journal"
+	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 )
 
 func actorsNav() page {
-	return page{id: "actors", label: "Actors and tokens", href: "/panel/actors", icon: "actors", key: "g c", needs: "actor.list",
+	return page{id: "actors", label: "Actors and tokens", href: "/panel/actors", icon: "actors", key: "g c", needs: string(identity.ActorList),
 		routes: func(p *Panel) {
 			p.get("/panel/actors", func(v *visit) error { return v.actorList("", "") })
 			p.get("/panel/actors/{id}", (*visit).actor)
-			p.act(act{pattern: "/panel/tokens", op: "token.new", input: mintInput,
-				done: func(v *visit, _ any, out json.RawMessage) error {
-					var minted struct{ Secret string }
-					if err := json.Unmarshal(out, &minted); err != nil {
-						return err
-					}
-					return v.actorList(minted.Secret, "")
-				},
-				refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
-			p.act(act{pattern: "/panel/actors", op: "actor.add",
-				input: func(v *visit) (any, error) {
-					return map[string]any{"name": v.r.PostFormValue("name"), "kind": v.r.PostFormValue("kind")}, nil
-				},
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/actors", "added") },
-				refused: func(v *visit, err error) error { return v.actorList("", words(err)) }})
-			confirm(p, confirmed{path: "/panel/actors/{id}/disable", op: "actor.disable", field: "name", title: "Disable this actor?",
-				does: "Disable", back: "/panel/actors", said: "disabled", nav: "actors",
+			again := func(v *visit, err error) error { return v.actorList("", words(err)) }
+			perform(p, "/panel/tokens", identity.TokenNew, mintInput, func(v *visit, _ identity.MintIn, minted identity.MintOut) error {
+				return v.actorList(minted.Secret, "")
+			}, again)
+			form(p, "/panel/actors", identity.ActorAdd, "/panel/actors", "added", func(v *visit) (identity.AddIn, error) {
+				return identity.AddIn{Name: v.r.PostFormValue("name"), Kind: op.Kind(v.r.PostFormValue("kind"))}, nil
+			}, again)
+			confirm(p, identity.ActorDisable, func(id string) identity.NameIn { return identity.NameIn{Name: id} }, confirmed{
+				path: "/panel/actors/{id}/disable", title: "Disable this actor?", does: "Disable", back: "/panel/actors", said: "disabled",
+				nav:  "actors",
 				text: "It and everybody who acts for it are refused from now on; their tokens stop working at once."})
-			confirm(p, confirmed{path: "/panel/tokens/{id}/revoke", op: "token.revoke", title: "Revoke this token?", does: "Revoke",
-				back: "/panel/actors", said: "revoked", nav: "actors",
+			confirm(p, identity.TokenRevoke, func(id string) identity.TokenIn { return identity.TokenIn{ID: id} }, confirmed{
+				path: "/panel/tokens/{id}/revoke", title: "Revoke this token?", does: "Revoke", back: "/panel/actors", said: "revoked", nav: "actors",
 				text: "The next call with it is refused. This cannot be undone."})
 		}}
 }
@@ -106,17 +100,8 @@ func actorTone(state string) ui.Tone {
 	return ui.Quiet
 }
 
-type wireActor struct {
-	ID         string     `json:"id"`
-	Name       string     `json:"name"`
-	Kind       string     `json:"kind"`
-	For        string     `json:"for"`
-	CreatedAt  time.Time  `json:"created_at"`
-	DisabledAt *time.Time `json:"disabled_at"`
-}
-
-func (v *visit) actors() ([]wireActor, error) {
-	out, err := call[struct{ Actors []wireActor }](v, "actor.list", nil)
+func (v *visit) actors() ([]*identity.Actor, error) {
+	out, err := ask(v, identity.ActorList, identity.Nothing{})
 	return out.Actors, err
 }
 
@@ -144,8 +129,8 @@ func (v *visit) actorRows() ([]ActorRow, error) {
 		return nil, err
 	}
 	seen, byID := map[string]time.Time{}, map[string]string{}
-	if v.has("audit.log") {
-		log, err := call[wireLog](v, "audit.log", map[string]any{"newest": true, "limit": 1000})
+	if v.has(string(journal.AuditLog)) {
+		log, err := ask(v, journal.AuditLog, journal.LogIn{Newest: true, Limit: 1000})
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +149,7 @@ func (v *visit) actorRows() ([]ActorRow, error) {
 		if a.DisabledAt != nil {
 			state = "disabled"
 		}
-		rows = append(rows, ActorRow{ID: a.ID, Name: a.Name, Kind: a.Kind, For: byID[a.For], State: state, LastSeen: seen[a.Name],
+		rows = append(rows, ActorRow{ID: a.ID, Name: a.Name, Kind: string(a.Kind), For: byID[a.For], State: state, LastSeen: seen[a.Name],
 			Created: a.CreatedAt})
 	}
 	return rows, nil
@@ -195,18 +180,12 @@ func (v *visit) actorList(minted, problem string) error {
 	return v.show(actorsPage(s, out))
 }
 
-type mintIn struct {
-	Actor string `json:"actor"`
-	Label string `json:"label,omitempty"`
-	TTL   int64  `json:"expires_in_secs"`
-}
-
-func mintInput(v *visit) (any, error) {
+func mintInput(v *visit) (identity.MintIn, error) {
 	ttl, err := strconv.ParseInt(v.r.PostFormValue("expires"), 10, 64)
 	if err != nil || ttl < 1 {
-		return nil, fault.New(fault.Invalid, "token.new", "choose when the token ends")
+		return identity.MintIn{}, fault.New(fault.Invalid, string(identity.TokenNew), "choose when the token ends")
 	}
-	return mintIn{v.r.PostFormValue("actor"), v.r.PostFormValue("label"), ttl}, nil
+	return identity.MintIn{Actor: v.r.PostFormValue("actor"), Label: v.r.PostFormValue("label"), TTL: ttl}, nil
 }
 
 // actor shows one actor: what it may, what it holds, what it did.
@@ -238,13 +217,13 @@ func (v *visit) actor() error {
 		if out.Sees, out.Hidden, err = v.sees(a.Name); err != nil {
 			return err
 		}
-		if v.has("audit.log") {
-			log, err := call[wireLog](v, "audit.log", map[string]any{"actor": a.Name, "newest": true, "limit": 12})
+		if v.has(string(journal.AuditLog)) {
+			log, err := ask(v, journal.AuditLog, journal.LogIn{Actor: a.Name, Newest: true, Limit: 12})
 			if err != nil {
 				return err
 			}
 			for _, e := range log.Entries {
-				m := v.moment(e)
+				m := v.moment(&e)
 				m.Who = ""
 				out.Recent = append(out.Recent, m)
 			}

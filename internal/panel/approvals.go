@@ -2,37 +2,38 @@ package panel
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"tandem/internal/approval"
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
 
 func approvalsNav() page {
-	return page{id: "approvals", label: "Approvals", href: "/panel/approvals", icon: "approvals", key: "g a", needs: "approval.list",
+	return page{id: "approvals", label: "Approvals", href: "/panel/approvals", icon: "approvals", key: "g a", needs: string(approval.AskList),
 		routes: func(p *Panel) {
 			p.get("/panel/approvals", func(v *visit) error { return v.inbox() })
 			p.get("/panel/approvals/several", func(v *visit) error { return v.severalAsks(v.r.URL.Query()["ask"], "") })
 			p.get("/panel/approvals/{id}/content", (*visit).content)
-			p.act(act{pattern: "/panel/approvals/several", op: "approval.decide_several", input: severalInput,
-				done: func(v *visit, in any, _ json.RawMessage) error {
-					return v.go303("/panel/approvals", in.(severalIn).Decision)
+			perform(p, "/panel/approvals/several", approval.AskDecideSeveral, severalInput,
+				func(v *visit, in approval.SeveralIn, _ approval.SeveralOut) error {
+					return v.go303("/panel/approvals", string(in.Verdict))
 				},
-				refused: func(v *visit, err error) error { return v.severalAsks(v.r.PostForm["ask"], words(err)) }})
+				func(v *visit, err error) error { return v.severalAsks(v.r.PostForm["ask"], words(err)) })
 			p.get("/panel/approvals/{id}", func(v *visit) error { return v.ask(v.r.PathValue("id"), "") })
-			p.act(act{pattern: "/panel/approvals/{id}/decide", op: "approval.decide", input: decideInput,
-				done: func(v *visit, in any, _ json.RawMessage) error {
-					return v.go303(v.backToWork(), in.(decideIn).Decision)
-				},
-				refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
-			p.act(act{pattern: "/panel/approvals/{id}/always", op: "approval.always", input: alwaysInput,
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(v.backToWork(), "always") },
-				refused: func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }})
+			again := func(v *visit, err error) error { return v.ask(v.r.PathValue("id"), words(err)) }
+			perform(p, "/panel/approvals/{id}/decide", approval.AskDecide, decideInput,
+				func(v *visit, in approval.DecideIn, _ *approval.Ask) error {
+					return v.go303(v.backToWork(), string(in.Verdict))
+				}, again)
+			perform(p, "/panel/approvals/{id}/always", approval.AskAlways, alwaysInput,
+				func(v *visit, _ approval.AlwaysIn, _ approval.AlwaysOut) error {
+					return v.go303(v.backToWork(), "always")
+				}, again)
 		}}
 }
 
@@ -128,33 +129,18 @@ type ApprovalsView struct {
 	Selected *AskView
 }
 
-type decideIn struct {
-	ID       string   `json:"id"`
-	Decision string   `json:"decision"`
-	Feedback string   `json:"feedback,omitempty"`
-	Digest   string   `json:"digest"`
-	Pages    []string `json:"pages,omitempty"`
+func decideInput(v *visit) (approval.DecideIn, error) {
+	return approval.DecideIn{ID: v.r.PathValue("id"), Verdict: approval.Verdict(v.r.PostFormValue("verdict")),
+		Feedback: v.r.PostFormValue("feedback"), Digest: v.r.PostFormValue("digest"), Pages: v.r.PostForm["pages"]}, nil
 }
 
-func decideInput(v *visit) (any, error) {
-	return decideIn{v.r.PathValue("id"), v.r.PostFormValue("verdict"), v.r.PostFormValue("feedback"), v.r.PostFormValue("digest"),
-		v.r.PostForm["pages"]}, nil
-}
-
-type alwaysIn struct {
-	ID     string   `json:"id"`
-	Scope  string   `json:"scope"`
-	TTL    int64    `json:"expires_in_secs"`
-	Digest string   `json:"digest"`
-	Pages  []string `json:"pages,omitempty"`
-}
-
-func alwaysInput(v *visit) (any, error) {
+func alwaysInput(v *visit) (approval.AlwaysIn, error) {
 	hours, err := strconv.ParseInt(v.r.PostFormValue("hours"), 10, 64)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "approval.always", "say for how many hours")
+		return approval.AlwaysIn{}, fault.New(fault.Invalid, string(approval.AskAlways), "say for how many hours")
 	}
-	return alwaysIn{v.r.PathValue("id"), v.r.PostFormValue("scope"), hours * 3600, v.r.PostFormValue("digest"), v.r.PostForm["pages"]}, nil
+	return approval.AlwaysIn{ID: v.r.PathValue("id"), Scope: approval.Scope(v.r.PostFormValue("scope")), TTL: hours * 3600,
+		Digest: v.r.PostFormValue("digest"), Pages: v.r.PostForm["pages"]}, nil
 }
 
 // scopes are where a standing answer can hold.
@@ -172,7 +158,7 @@ var alwaysHours = []ui.Option{{Value: "1", Label: "One hour"}, {Value: "8", Labe
 // inbox shows what waits, or what was decided, newest last or first.
 func (v *visit) inbox() error {
 	out := ApprovalsView{Now: v.now(), Tab: "pending"}
-	pending, err := v.asks("pending")
+	pending, err := v.asks(string(approval.Pending))
 	if err != nil {
 		return err
 	}
@@ -183,13 +169,13 @@ func (v *visit) inbox() error {
 		if list, err = v.asks("all"); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(list, func(a wireAsk) bool { return a.State == "pending" })
+		list = slices.DeleteFunc(list, func(a *approval.Ask) bool { return a.State == approval.Pending })
 		slices.Reverse(list)
 		list = list[:min(len(list), 200)]
 	}
-	chosen := max(0, slices.IndexFunc(list, func(a wireAsk) bool { return a.ID == v.query("ask") }))
+	chosen := max(0, slices.IndexFunc(list, func(a *approval.Ask) bool { return a.ID == v.query("ask") }))
 	for i, a := range list {
-		row := a.row()
+		row := askRow(a)
 		if i == chosen {
 			row.Selected = true
 			whole, err := v.whole(a, 1)
@@ -208,7 +194,7 @@ func (v *visit) inbox() error {
 
 // ask shows one ask, with why the last attempt to answer it was refused.
 func (v *visit) ask(id, problem string) error {
-	a, err := call[wireAsk](v, "approval.get", map[string]any{"id": id})
+	a, err := ask(v, approval.AskGet, approval.IDIn{ID: id})
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func asideRoutes(p *Panel) {
 }
 
 func (v *visit) aside(id, problem string) error {
-	a, err := call[wire.Aside](v, string(wire.AsideGet), wire.AsideIn{ID: id})
+	a, err := ask(v, wire.AsideGet, wire.AsideIn{ID: id})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (v *visit) aside(id, problem string) error {
 	if err != nil {
 		return err
 	}
-	out := AsideView{Aside: a, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem,
+	out := AsideView{Aside: *a, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem,
 		Facts: []ui.Pair{{Key: "What", Value: a.What}, {Key: "Folder", Value: a.Folder, Mono: true},
 			{Key: "File", Value: a.Path, Mono: true}, {Key: "Size", Value: strconv.FormatInt(a.Size, 10) + " bytes"}, {Key: "State", Value: a.State},
 			{Key: "Found", Value: ui.Stamp(a.CreatedAt)}}}

@@ -7,23 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/internal/approval"
 	"tandem/internal/panel/ui"
 )
-
-// wirePage is a page of an ask as approval.page tells it.
-type wirePage struct {
-	Number int         `json:"page"`
-	Of     int         `json:"of"`
-	Digest string      `json:"digest"`
-	Pieces []wirePiece `json:"pieces"`
-}
-
-type wirePiece struct {
-	Name string `json:"name"`
-	Form string `json:"form"`
-	Text string `json:"text"`
-	From int    `json:"from"`
-}
 
 // AskPage is a page of what an ask is about, as it is shown.
 type AskPage struct {
@@ -42,48 +28,48 @@ type AskPart struct {
 }
 
 // pages are the first pages of an ask, as many as shown says and there are.
-func (v *visit) pages(a wireAsk, shown int) (out []AskPage, of int, err error) {
+func (v *visit) pages(a *approval.Ask, shown int) (out []AskPage, of int, err error) {
 	page := a.First
 	for n := 1; n <= max(shown, 1) && (of == 0 || n <= of); n++ {
 		if page == nil || n > 1 {
-			one, err := call[wirePage](v, "approval.page", map[string]any{"id": a.ID, "page": n})
+			one, err := ask(v, approval.AskPage, approval.PageIn{ID: a.ID, Page: n})
 			if err != nil {
 				return nil, 0, err
 			}
 			page = &one
 		}
 		of = page.Of
-		out = append(out, AskPage{Number: n, Digest: page.Digest, Parts: page.parts(a.ID)})
+		out = append(out, AskPage{Number: n, Digest: page.Digest, Parts: askParts(page, a.ID)})
 	}
 	return out, of, nil
 }
 
-// parts are a page's pieces; what goes and what comes in its place is one change.
-func (p wirePage) parts(ask string) (out []AskPart) {
+// askParts are a page's pieces; what goes and what comes in its place is one change.
+func askParts(p *approval.Page, ask string) (out []AskPart) {
 	for i := 0; i < len(p.Pieces); i++ {
 		x := p.Pieces[i]
-		part := AskPart{Name: x.Name, Form: x.Form, Text: x.Text}
+		part := AskPart{Name: x.Name, Form: string(x.Form), Text: x.Text}
 		if x.From > 0 {
 			part.Name += ", from line " + strconv.Itoa(x.From) + " on"
 		}
 		switch {
-		case x.Form == "bytes":
+		case x.Form == approval.Bytes:
 			part.Href = "/panel/approvals/" + pathEscape(ask) + "/content?" + url.Values{"name": {x.Name}}.Encode()
-		case x.Form == "diff" && x.From == 0:
+		case x.Form == approval.Diff && x.From == 0:
 			part.Diffs = ui.ParseDiff(x.Text)
-		case x.Form == "gone" && x.From == 0 && i+1 < len(p.Pieces) && p.Pieces[i+1].Form == "come":
-			part.Diffs = []ui.DiffFile{{Path: p.path(), Lines: changed(x.Text, p.Pieces[i+1].Text)}}
+		case x.Form == approval.Gone && x.From == 0 && i+1 < len(p.Pieces) && p.Pieces[i+1].Form == approval.Come:
+			part.Diffs = []ui.DiffFile{{Path: askPath(p), Lines: changed(x.Text, p.Pieces[i+1].Text)}}
 			i++
-		case x.Form == "come" && x.From == 0:
-			part.Diffs = []ui.DiffFile{{Path: p.path(), Lines: ui.Diff("", x.Text)}}
+		case x.Form == approval.Come && x.From == 0:
+			part.Diffs = []ui.DiffFile{{Path: askPath(p), Lines: ui.Diff("", x.Text)}}
 		}
 		out = append(out, part)
 	}
 	return out
 }
 
-// path is the file that a page speaks of, "the text" where it names none.
-func (p wirePage) path() string {
+// askPath is the file that a page speaks of, "the text" where it names none.
+func askPath(p *approval.Page) string {
 	for _, x := range p.Pieces {
 		switch path.Ext("." + x.Name[strings.LastIndexByte(x.Name, '.')+1:]) {
 		case ".path", ".file_path", ".filePath", ".notebook_path":
@@ -109,7 +95,7 @@ func (x AskPart) short() bool {
 
 // content gives the bytes of an argument to be opened elsewhere: never by this browser as a page of ours.
 func (v *visit) content() error {
-	out, err := call[struct{ Data []byte }](v, "approval.content", map[string]any{"id": v.r.PathValue("id"), "name": v.query("name")})
+	out, err := ask(v, approval.AskContent, approval.ContentIn{ID: v.r.PathValue("id"), Name: v.query("name")})
 	if err != nil {
 		return err
 	}

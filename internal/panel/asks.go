@@ -6,58 +6,29 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
+	"tandem/internal/approval"
+	"tandem/internal/journal"
 	"tandem/internal/panel/ui"
 )
 
-// wireAsk is an ask as approval.list and approval.get tell it.
-type wireAsk struct {
-	ID        string          `json:"id"`
-	State     string          `json:"state"`
-	Op        string          `json:"op"`
-	Resource  string          `json:"resource"`
-	Digest    string          `json:"digest"`
-	Input     json.RawMessage `json:"input"`
-	AskerID   string          `json:"asker_id"`
-	Asker     string          `json:"asker"`
-	Called    string          `json:"called"`
-	AskerKind string          `json:"asker_kind"`
-	For       []string        `json:"for"`
-	Reason    string          `json:"reason"`
-	By        string          `json:"by"`
-	Approvers []string        `json:"approvers"`
-	CreatedAt time.Time       `json:"created_at"`
-	ExpiresAt time.Time       `json:"expires_at"`
-	DecidedAt *time.Time      `json:"decided_at"`
-	DecidedBy string          `json:"decided_by"`
-	Feedback  string          `json:"feedback"`
-	SpentAt   *time.Time      `json:"spent_at"`
-	Always    string          `json:"always"`
-	InFolder  string          `json:"always_in_folder"`
-	Title     string          `json:"title"`
-	Session   string          `json:"session"`
-	Successor string          `json:"successor"`
-	First     *wirePage       `json:"first_page"`
-}
-
-func (v *visit) asks(state string) ([]wireAsk, error) {
-	out, err := call[struct{ Asks []wireAsk }](v, "approval.list", map[string]any{"state": state, "limit": 1000})
+func (v *visit) asks(state string) ([]*approval.Ask, error) {
+	out, err := ask(v, approval.AskList, approval.ListIn{State: state, Limit: 1000})
 	return out.Asks, err
 }
 
-func (a wireAsk) row() AskRow {
-	return AskRow{ID: a.ID, Op: a.Op, Summary: a.summary(), Resource: a.Resource, Asker: a.who(), Kind: a.AskerKind, State: a.State,
-		Filed: a.CreatedAt, Expires: a.ExpiresAt}
+func askRow(a *approval.Ask) AskRow {
+	return AskRow{ID: a.ID, Op: a.Op, Summary: askSummary(a), Resource: a.Resource, Asker: asker(a), Kind: string(a.AskerKind),
+		State: string(a.State), Filed: a.CreatedAt, Expires: a.ExpiresAt}
 }
 
-// who asks, by the name that people know.
-func (a wireAsk) who() string { return cmp.Or(a.Called, a.Asker) }
+// asker is who asks, by the name that people know.
+func asker(a *approval.Ask) string { return cmp.Or(a.Called, a.Asker) }
 
-// summary says in a line what would be done. A command is its own summary;
+// askSummary says in a line what would be done. A command is its own summary;
 // everything else is the operation and what it touches. It is short, whatever
 // the call holds: a line is no place to look at an ask whole.
-func (a wireAsk) summary() string {
+func askSummary(a *approval.Ask) string {
 	kind, path, _ := strings.Cut(a.Resource, ":/")
 	if kind == "folder" { // a path of this machine
 		path = "/" + path
@@ -82,7 +53,7 @@ func pretty(raw json.RawMessage) string {
 }
 
 // whole is an ask with what a person needs to answer it, and as many of its pages as they have turned.
-func (v *visit) whole(a wireAsk, shown int) (AskView, error) {
+func (v *visit) whole(a *approval.Ask, shown int) (AskView, error) {
 	m, err := v.means()
 	if err != nil {
 		return AskView{}, err
@@ -91,8 +62,8 @@ func (v *visit) whole(a wireAsk, shown int) (AskView, error) {
 	if err != nil {
 		return AskView{}, err
 	}
-	out := AskView{AskRow: a.row(), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Pages: pages, Of: of, PIN: m.PIN,
-		Passkeys: m.Passkeys, Always: a.Always, InFolder: a.InFolder}
+	out := AskView{AskRow: askRow(a), Digest: a.Digest, Chain: names(a.For), Reason: a.Reason, Decider: a.By, Pages: pages, Of: of, PIN: m.PIN,
+		Passkeys: m.Passkeys, Always: a.Always, InFolder: a.AlwaysInFolder}
 	if o := v.p.Gate.Table().Get(a.Op); o != nil {
 		out.Right, out.Class = o.Right, string(o.Class)
 	}
@@ -104,39 +75,38 @@ func (v *visit) whole(a wireAsk, shown int) (AskView, error) {
 	default:
 		out.May = true
 	}
-	out.Moments = []ui.Moment{{Tone: ui.Info, Icon: "approvals", Who: a.who(), Title: "asked", Detail: a.Reason, At: a.CreatedAt}}
+	out.Moments = []ui.Moment{{Tone: ui.Info, Icon: "approvals", Who: asker(a), Title: "asked", Detail: a.Reason, At: a.CreatedAt}}
 	if a.DecidedAt != nil {
 		out.Verdict = v.verdict(a)
 		out.Moments = append(out.Moments, ui.Moment{Tone: stateTone(out.Verdict.Word), Icon: "check", Title: verdictSentence(*out.Verdict),
 			Detail: a.Feedback, At: *a.DecidedAt})
 	}
 	if a.SpentAt != nil {
-		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Good, Icon: "check", Who: a.who(), Title: "used the approval", At: *a.SpentAt})
+		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Good, Icon: "check", Who: asker(a), Title: "used the approval", At: *a.SpentAt})
 	}
-	if a.State == "expired" {
+	if a.State == approval.Expired {
 		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Quiet, Icon: "clock", Title: "its time ran out", At: a.ExpiresAt})
 	}
 	return out, nil
 }
 
 // verdict is how an ask was answered; the journal knows with what.
-func (v *visit) verdict(a wireAsk) *Verdict {
-	out := &Verdict{Word: a.State, By: a.DecidedBy, Feedback: a.Feedback, At: *a.DecidedAt, Successor: a.Successor}
-	if a.DecidedBy == "withdrawn" || a.DecidedBy == "abandoned" { // by no person, so the journal has no answer
+func (v *visit) verdict(a *approval.Ask) *Verdict {
+	out := &Verdict{Word: string(a.State), By: a.DecidedBy, Feedback: a.Feedback, At: *a.DecidedAt, Successor: a.Successor}
+	if a.DecidedBy == approval.Withdrawn || a.DecidedBy == approval.Abandoned { // by no person, so the journal has no answer
 		out.Word = "unanswered"
 		return out
 	}
-	if a.SpentAt != nil || a.State == "expired" {
+	if a.SpentAt != nil || a.State == approval.Expired {
 		out.Word = "approved"
 	}
-	if !v.has("audit.log") {
+	if !v.has(string(journal.AuditLog)) {
 		return out
 	}
-	log, err := call[wireLog](v, "audit.log", map[string]any{"phase": "done", "resource": "approval:/" + a.ID, "since": a.DecidedAt,
-		"limit": 1})
+	log, err := ask(v, journal.AuditLog, journal.LogIn{Phase: journal.Done, Resource: "approval:/" + a.ID, Since: *a.DecidedAt, Limit: 1})
 	if err == nil && len(log.Entries) == 1 {
 		out.Seq = log.Entries[0].Seq
-		how, _ := log.Entries[0].details()["present"].(string)
+		how, _ := details(&log.Entries[0])["present"].(string)
 		out.With = map[string]string{"pin": "the PIN", "passkey": "a passkey", "": "a token that may decide"}[how]
 	}
 	return out

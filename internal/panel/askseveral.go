@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tandem/internal/approval"
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
@@ -18,27 +19,16 @@ type SeveralView struct {
 	Problem  string
 }
 
-type severalIn struct {
-	Asks     []lookedIn `json:"asks"`
-	Decision string     `json:"decision"`
-	Feedback string     `json:"feedback,omitempty"`
-}
-
-type lookedIn struct {
-	ID     string   `json:"id"`
-	Digest string   `json:"digest"`
-	Pages  []string `json:"pages"`
-}
-
 // severalInput reads what the form shows: ids, digests and pages in step.
-func severalInput(v *visit) (any, error) {
+func severalInput(v *visit) (approval.SeveralIn, error) {
+	var in approval.SeveralIn
 	ids, digests, pages := v.r.PostForm["ask"], v.r.PostForm["digest"], v.r.PostForm["pages"]
 	if len(digests) != len(ids) || len(pages) != len(ids) {
-		return nil, fault.New(fault.Invalid, "approval.decide_several", "the form does not say what was shown")
+		return in, fault.New(fault.Invalid, string(approval.AskDecideSeveral), "the form does not say what was shown")
 	}
-	in := severalIn{Decision: v.r.PostFormValue("verdict"), Feedback: v.r.PostFormValue("feedback")}
+	in.Verdict, in.Feedback = approval.Verdict(v.r.PostFormValue("verdict")), v.r.PostFormValue("feedback")
 	for i := range ids {
-		in.Asks = append(in.Asks, lookedIn{ids[i], digests[i], pages[i : i+1]})
+		in.Asks = append(in.Asks, approval.Looked{ID: ids[i], Digest: digests[i], Pages: pages[i : i+1]})
 	}
 	return in, nil
 }
@@ -51,7 +41,7 @@ func (v *visit) severalAsks(ids []string, problem string) error {
 	}
 	out := SeveralView{PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids)))[:min(len(ids), maxSeveral)] {
-		a, err := call[wireAsk](v, "approval.get", map[string]any{"id": id})
+		a, err := ask(v, approval.AskGet, approval.IDIn{ID: id})
 		if err != nil {
 			return err
 		}
@@ -59,7 +49,7 @@ func (v *visit) severalAsks(ids []string, problem string) error {
 		switch {
 		case err != nil:
 			return err
-		case a.State != "pending":
+		case a.State != approval.Pending:
 		case !one.whole() || !one.May:
 			out.Long = append(out.Long, one.AskRow)
 		default:
@@ -75,7 +65,7 @@ func (v *visit) severalAsks(ids []string, problem string) error {
 const maxSeveral = 50
 
 // alike are the asks that wait for the same operation on the same thing as a, itself among them.
-func alike(pending []wireAsk, a wireAsk) (ids []string) {
+func alike(pending []*approval.Ask, a *approval.Ask) (ids []string) {
 	for _, b := range pending {
 		if b.Op == a.Op && b.Resource == a.Resource && len(ids) < maxSeveral {
 			ids = append(ids, b.ID)

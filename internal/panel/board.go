@@ -1,12 +1,15 @@
 package panel
 
 import (
-	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"tandem/internal/board"
+	"tandem/internal/op"
+	"tandem/internal/space/peer"
 
 	"github.com/a-h/templ"
 
@@ -15,36 +18,45 @@ import (
 )
 
 func boardNav() page {
-	return page{id: "board", label: "Board", href: "/panel/board", icon: "board", key: "g b", needs: "board.show", routes: func(p *Panel) {
-		p.get("/panel/board", func(v *visit) error { return v.board("") })
-		p.get("/panel/board/{id}", func(v *visit) error { return v.task(v.r.PathValue("id"), "") })
-		p.act(act{pattern: "/panel/board", op: "board.add", input: addInput,
-			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/board", "task-added") },
-			refused: func(v *visit, err error) error { return v.board(words(err)) }})
-		p.act(act{pattern: "/panel/board/{id}/move", op: "board.update", input: moveInput,
-			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/board", "task-moved") },
-			refused: func(v *visit, err error) error { return v.board(words(err)) }})
-		on := func(verb, op, said string, input func(v *visit) (any, error)) {
-			p.act(act{pattern: "/panel/board/{id}/" + verb, op: op, input: input,
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(taskHref(v.r.PathValue("id")), said) },
-				refused: func(v *visit, err error) error { return v.task(v.r.PathValue("id"), words(err)) }})
-		}
-		on("edit", "board.edit", "task-edited", editInput)
-		on("reopen", "board.reopen", "task-moved", taskInput())
-		on("cancel", "board.cancel", "task-moved", taskInput("reason"))
-		on("comment", "board.comment", "task-commented", func(v *visit) (any, error) {
-			in := formFields(v, "text")
-			in["task_id"] = v.r.PathValue("id")
-			return in, nil
-		})
-		on("take-back", "board.take_back", "task-moved",
-			func(v *visit) (any, error) { return map[string]any{"task_id": v.r.PathValue("id")}, nil })
-		on("handoff", "board.handoff", "task-handed", func(v *visit) (any, error) {
-			in := formFields(v, "to", "note")
-			in["task_id"] = v.r.PathValue("id")
-			return in, nil
-		})
-	}}
+	return page{id: "board", label: "Board", href: "/panel/board", icon: "board", key: "g b", needs: string(peer.BoardShow),
+		routes: boardRoutes}
+}
+
+func boardRoutes(p *Panel) {
+	p.get("/panel/board", func(v *visit) error { return v.board("") })
+	p.get("/panel/board/{id}", func(v *visit) error { return v.task(v.r.PathValue("id"), "") })
+	again := func(v *visit, err error) error { return v.board(words(err)) }
+	form(p, "/panel/board", peer.BoardAdd, "/panel/board", "task-added", addInput, again)
+	form(p, "/panel/board/{id}/move", peer.BoardUpdate, "/panel/board", "task-moved", moveInput, again)
+	onTask(p, "edit", peer.BoardEdit, "task-edited", func(v *visit) (peer.EditIn, error) {
+		rev, err := taskRev(v)
+		return peer.EditIn{TaskID: v.r.PathValue("id"), Title: v.field("title"), Description: v.field("description"),
+			Priority: v.field("priority"), IfVer: rev}, err
+	})
+	onTask(p, "reopen", peer.BoardReopen, "task-moved", func(v *visit) (peer.TaskIn, error) {
+		rev, err := taskRev(v)
+		return peer.TaskIn{TaskID: v.r.PathValue("id"), IfVer: rev}, err
+	})
+	onTask(p, "cancel", peer.BoardCancel, "task-moved", func(v *visit) (peer.CancelIn, error) {
+		rev, err := taskRev(v)
+		return peer.CancelIn{TaskID: v.r.PathValue("id"), Reason: v.field("reason"), IfVer: rev}, err
+	})
+	onTask(p, "comment", peer.BoardComment, "task-commented", func(v *visit) (peer.CommentIn, error) {
+		return peer.CommentIn{TaskID: v.r.PathValue("id"), Text: v.field("text")}, nil
+	})
+	onTask(p, "take-back", peer.BoardTakeBack, "task-moved", func(v *visit) (peer.TaskIn, error) {
+		return peer.TaskIn{TaskID: v.r.PathValue("id")}, nil
+	})
+	onTask(p, "handoff", peer.BoardHandoff, "task-handed", func(v *visit) (peer.HandoffIn, error) {
+		return peer.HandoffIn{TaskID: v.r.PathValue("id"), To: v.field("to"), Note: v.field("note")}, nil
+	})
+}
+
+// onTask is a form on one task, which leads back to it.
+func onTask[In, Out any](p *Panel, verb string, d op.Def[In, Out], said string, input func(*visit) (In, error)) {
+	perform(p, "/panel/board/{id}/"+verb, d, input,
+		func(v *visit, _ In, _ Out) error { return v.go303(taskHref(v.r.PathValue("id")), said) },
+		func(v *visit, err error) error { return v.task(v.r.PathValue("id"), words(err)) })
 }
 
 // TaskRow is a task on the board.
@@ -118,42 +130,20 @@ type TaskView struct {
 // mayChange says whether the visitor may edit, cancel and reopen it.
 func (t TaskView) mayChange() bool { return t.Me == t.Creator || t.Me == t.Holder }
 
-type wireTask struct {
-	ID          string    `json:"id"`
-	Status      string    `json:"status"`
-	Priority    string    `json:"priority"`
-	Needs       []string  `json:"depends_on"`
-	Until       time.Time `json:"lease_until"`
-	Version     int64     `json:"version"`
-	Changed     time.Time `json:"updated_at"`
-	Title       string    `json:"title"`
-	Description string    `json:"description"`
-	Result      string    `json:"result"`
-	Reason      string    `json:"reason"`
-	Holder      string    `json:"assignee"`
-	Creator     string    `json:"created_by"`
-	Comments    []struct {
-		By   string `json:"by"`
-		At   int64  `json:"at"`
-		Text string `json:"text"`
-	} `json:"comments"`
-}
-
 // peersWords are words of a space as a person reads them: what the operations
 // answer is escaped for models, and a page shows text as text anyway.
 func peersWords(s string) string {
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(s)
 }
 
-func (t wireTask) row() TaskRow {
+func taskRow(t peer.Line) TaskRow {
 	var said []TaskComment
 	for _, c := range t.Comments {
 		said = append(said, TaskComment{By: peersWords(c.By), Text: peersWords(c.Text), At: time.UnixMicro(c.At)})
 	}
-	return TaskRow{ID: t.ID, Title: peersWords(t.Title), About: peersWords(t.Description), Status: t.Status, Priority: t.Priority,
-		Comments: said,
-		Holder:   peersWords(t.Holder), Creator: peersWords(t.Creator),
-		Needs: t.Needs, Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed}
+	return TaskRow{ID: string(t.ID), Title: peersWords(t.Title), About: peersWords(t.Description), Status: string(t.Status),
+		Priority: string(t.Prio), Comments: said, Holder: peersWords(t.HolderName), Creator: peersWords(t.CreatorName),
+		Needs: plain(t.Needs), Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed}
 }
 
 var boardStatuses = []BoardColumn{
@@ -197,8 +187,7 @@ func putOut(err error) bool {
 func (v *visit) board(problem string) error {
 	q := v.r.URL.Query()
 	filter := BoardFilter{Text: strings.TrimSpace(q.Get("q")), Mine: q.Get("show") == "mine", Ready: q.Get("show") == "ready"}
-	list, err := call[struct{ Tasks []wireTask }](v, "board.show",
-		map[string]any{"all": true, "text": filter.Text, "mine": filter.Mine, "ready": filter.Ready})
+	list, err := ask(v, peer.BoardShow, peer.BoardIn{All: true, Text: filter.Text, Mine: filter.Mine, Ready: filter.Ready})
 	if err != nil {
 		if seated(err) {
 			return err
@@ -213,7 +202,7 @@ func (v *visit) board(problem string) error {
 	out := BoardView{Now: v.now(), Total: len(list.Tasks), Filter: filter, Problem: problem}
 	var rows []TaskRow
 	for _, t := range list.Tasks {
-		rows = append(rows, t.row())
+		rows = append(rows, taskRow(t))
 	}
 	out.Columns = boardColumns(rows)
 	seat, err := v.mySeat()
@@ -237,11 +226,11 @@ func (v *visit) board(problem string) error {
 }
 
 func (v *visit) task(id, problem string) error {
-	list, err := call[struct{ Tasks []wireTask }](v, "board.show", map[string]any{"all": true})
+	list, err := ask(v, peer.BoardShow, peer.BoardIn{All: true})
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list.Tasks, func(t wireTask) bool { return t.ID == id })
+	i := slices.IndexFunc(list.Tasks, func(t peer.Line) bool { return string(t.ID) == id })
 	if i < 0 {
 		return noSuchPage
 	}
@@ -249,13 +238,13 @@ func (v *visit) task(id, problem string) error {
 	if err != nil {
 		return err
 	}
-	out := TaskView{TaskRow: list.Tasks[i].row(), Now: v.now(), Me: seat.Me, Problem: problem}
+	out := TaskView{TaskRow: taskRow(list.Tasks[i]), Now: v.now(), Me: seat.Me, Problem: problem}
 	if out.Peers, err = v.peerNames(); err != nil {
 		return err
 	}
 	out.Titles = map[string]string{}
 	for _, t := range list.Tasks {
-		out.Titles[t.ID] = peersWords(t.Title)
+		out.Titles[string(t.ID)] = peersWords(t.Title)
 	}
 	for _, c := range boardStatuses {
 		if c.Status != out.Status {
@@ -270,28 +259,20 @@ func (v *visit) task(id, problem string) error {
 	return v.show(taskPage(s, out))
 }
 
-func addInput(v *visit) (any, error) {
-	in := formFields(v, "title", "description", "priority", "assignee")
-	if needs := strings.FieldsFunc(v.r.PostFormValue("needs"), func(r rune) bool { return r == ' ' || r == ',' }); len(needs) > 0 {
-		in["depends_on"] = needs
-	}
-	return in, nil
+func addInput(v *visit) (peer.AddIn, error) {
+	needs := strings.FieldsFunc(v.r.PostFormValue("needs"), func(r rune) bool { return r == ' ' || r == ',' })
+	return peer.AddIn{Title: v.field("title"), Description: v.field("description"), Priority: v.field("priority"),
+		Assignee: v.field("assignee"), DependsOn: needs}, nil
 }
 
-// taskInput names a task and the version that its page showed, with fields of the form.
-func taskInput(fields ...string) func(v *visit) (any, error) {
-	return func(v *visit) (any, error) {
-		in := formFields(v, fields...)
-		in["task_id"] = v.r.PathValue("id")
-		rev, err := formRev(v)
-		if rev != nil {
-			in["if_version"] = *rev
-		}
-		return in, err
+// taskRev is the version of the task that its page showed, 0 when it does not say.
+func taskRev(v *visit) (int64, error) {
+	rev, err := formRev(v)
+	if rev == nil {
+		return 0, err
 	}
+	return *rev, err
 }
-
-func editInput(v *visit) (any, error) { return taskInput("title", "description", "priority")(v) }
 
 // showOptions are which tasks the board shows.
 func (v BoardView) showOptions() []ui.Option {
@@ -311,20 +292,15 @@ func priorityOptions(now string) []ui.Option {
 
 // moveInput gives a task a status. The words are its result when it is done,
 // and the reason when it is blocked.
-func moveInput(v *visit) (any, error) {
-	in := formFields(v, "status")
-	in["task_id"] = v.r.PathValue("id")
-	if w := strings.TrimSpace(v.r.PostFormValue("words")); w != "" {
-		if in["status"] == "blocked" {
-			in["reason"] = w
-		} else {
-			in["result"] = w
-		}
+func moveInput(v *visit) (peer.UpdateIn, error) {
+	in := peer.UpdateIn{TaskID: v.r.PathValue("id"), Status: v.field("status")}
+	if in.Status == string(board.Blocked) {
+		in.Reason = v.field("words")
+	} else {
+		in.Result = v.field("words")
 	}
-	rev, err := formRev(v)
-	if rev != nil {
-		in["if_version"] = *rev
-	}
+	var err error
+	in.IfVer, err = taskRev(v)
 	return in, err
 }
 

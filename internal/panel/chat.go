@@ -8,33 +8,35 @@ import (
 	"sync"
 
 	"tandem/internal/panel/ui"
+	"tandem/internal/provider"
+	"tandem/internal/session"
 )
 
 // entriesOf puts a conversation in the order it is read: a result stands in
 // the card of its call.
-func entriesOf(messages []wireMessage, calls map[string]wireCall, asker map[string]string) []ChatEntry {
+func entriesOf(messages []*session.Message, calls map[string]*session.Call, asker map[string]string) []ChatEntry {
 	var out []ChatEntry
 	cards := map[string]*CallCard{}
 	for _, m := range messages {
 		e := ChatEntry{Who: "agent", Name: m.Model, At: m.CreatedAt}
-		if m.Role == "user" {
+		if m.Role == session.RoleUser {
 			e.Who, e.Name = "you", asker[m.Turn]
 		}
 		for _, b := range m.Blocks {
 			one := e
 			switch {
-			case b.Kind == "text" && e.Who == "you":
+			case b.Kind == provider.Text && e.Who == "you":
 				out = append(out, withFiles(e, b.Text)...)
 				continue
-			case b.Kind == "text" && b.Text != "", b.Kind == "reasoning" && b.Text != "":
-				one.Kind, one.Text = b.Kind, b.Text
-			case b.Kind == "image" && b.Image != nil:
+			case b.Kind == provider.Text && b.Text != "", b.Kind == provider.Reasoning && b.Text != "":
+				one.Kind, one.Text = string(b.Kind), b.Text
+			case b.Kind == provider.ImageKind && b.Image != nil:
 				one.Kind, one.Text = "image", fmt.Sprintf("%s, %d bytes %s", b.Image.Mime, len(b.Image.Data), b.Image.URL)
-			case b.Kind == "call" && b.Call != nil:
+			case b.Kind == provider.CallKind && b.Call != nil:
 				card := cardOf(b.Call.Name, b.Call.Args, calls[b.Call.ID])
 				cards[b.Call.ID] = card
 				one.Kind, one.Call = "call", card
-			case b.Kind == "result" && b.Result != nil:
+			case b.Kind == provider.ResultOf && b.Result != nil:
 				if card := cards[b.Result.CallID]; card != nil {
 					card.Result, card.Bad = b.Result.Text, b.Result.Error
 					if card.State == "" {
@@ -74,9 +76,12 @@ func withFiles(e ChatEntry, text string) []ChatEntry {
 
 // cardOf is a call as people read it. What a finished edit changed comes with
 // its result; before that the arguments say what it would change.
-func cardOf(tool string, args json.RawMessage, c wireCall) *CallCard {
-	card := &CallCard{Tool: tool, Title: c.Title, State: c.State, Args: pretty(args), Ask: c.Ask}
-	if c.Result != nil {
+func cardOf(tool string, args json.RawMessage, c *session.Call) *CallCard {
+	card := &CallCard{Tool: tool, Args: pretty(args)}
+	if c != nil {
+		card.Title, card.State, card.Ask = c.Title, string(c.State), c.Ask
+	}
+	if c != nil && c.Result != nil {
 		card.Result, card.Bad = c.Result.Text, c.Result.Error
 		if text, ok := c.Result.Meta["diff"].(string); ok {
 			for _, f := range ui.ParseDiff(text) {

@@ -6,14 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/internal/approval"
 	"tandem/internal/panel/ui"
+	"tandem/internal/session"
 )
 
 // A change is shown once: its arguments are not repeated as JSON, and of an ask
 // that is answered below only its place stays above.
 func TestAChangeIsShownOnce(t *testing.T) {
 	args := json.RawMessage(`{"path":"a.go","old":"one","new":"two"}`)
-	card := cardOf("edit", args, wireCall{State: "asking", Ask: "ask_1"})
+	card := cardOf("edit", args, &session.Call{State: session.CallAsking, Ask: "ask_1"})
 	if len(card.Diffs) != 1 || card.Args != "" {
 		t.Errorf("the diff stands beside %q", card.Args)
 	}
@@ -22,20 +24,20 @@ func TestAChangeIsShownOnce(t *testing.T) {
 			t.Errorf("a piece of a file pretends to be line %d or %d", l.Old, l.New)
 		}
 	}
-	if more := cardOf("edit", json.RawMessage(`{"path":"a.go","old":"one","new":"two","all":true}`), wireCall{}); !strings.Contains(more.Args, `"all": true`) ||
-		strings.Contains(more.Args, "two") {
+	more := cardOf("edit", json.RawMessage(`{"path":"a.go","old":"one","new":"two","all":true}`), nil)
+	if !strings.Contains(more.Args, `"all": true`) || strings.Contains(more.Args, "two") {
 		t.Errorf("beside the diff: %s", more.Args)
 	}
-	if whole := cardOf("write", json.RawMessage(`{"path":"a.go","content":"one\ntwo\n"}`), wireCall{}); whole.Diffs[0].Lines[1].New != 2 {
+	if whole := cardOf("write", json.RawMessage(`{"path":"a.go","content":"one\ntwo\n"}`), nil); whole.Diffs[0].Lines[1].New != 2 {
 		t.Error("the lines of a whole file have no numbers")
 	}
 	shownBelow([]ChatEntry{{Kind: "text"}, {Kind: "call", Call: card}}, "ask_1")
 	if len(card.Diffs) != 0 || !card.Below {
 		t.Error("an ask and its call show the same")
 	}
-	page := wirePage{Pieces: []wirePiece{{Name: "args.old_string", Form: "gone", Text: "one"},
-		{Name: "args.new_string", Form: "come", Text: "two"}}}
-	if l := page.parts("ask_1")[0].Diffs[0].Lines[0]; l.Old != 0 {
+	page := &approval.Page{Pieces: []approval.Piece{{Name: "args.old_string", Form: approval.Gone, Text: "one"},
+		{Name: "args.new_string", Form: approval.Come, Text: "two"}}}
+	if l := askParts(page, "ask_1")[0].Diffs[0].Lines[0]; l.Old != 0 {
 		t.Errorf("an ask numbers a piece of a file from %d", l.Old)
 	}
 }

@@ -1,10 +1,9 @@
 package panel
 
 import (
-	"cmp"
-	"encoding/json"
 	"strings"
 
+	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 )
 
@@ -12,8 +11,6 @@ import (
 // does, and a proof of presence where the operation needs one.
 type confirmed struct {
 	path  string // with {id}
-	op    string
-	field string // the input's name for {id}, "id" when empty
 	title string
 	text  string
 	does  string // the button
@@ -37,13 +34,13 @@ type ConfirmView struct {
 // Hidden is a field of the form that a person has filled in already.
 type Hidden struct{ Name, Value string }
 
-func confirm(p *Panel, c confirmed) {
+func confirm[In, Out any](p *Panel, d op.Def[In, Out], input func(id string) In, c confirmed) {
 	ask := func(v *visit, problem string) error {
 		m, err := v.means()
 		if err != nil {
 			return err
 		}
-		o := v.p.Gate.Table().Get(c.op)
+		o := v.p.Gate.Table().Get(string(d))
 		if o == nil {
 			return noSuchPage
 		}
@@ -55,10 +52,8 @@ func confirm(p *Panel, c confirmed) {
 			Present: o.Present, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}))
 	}
 	p.get(c.path, func(v *visit) error { return ask(v, "") })
-	p.act(act{pattern: c.path, op: c.op,
-		input:   func(v *visit) (any, error) { return map[string]any{cmp.Or(c.field, "id"): v.r.PathValue("id")}, nil },
-		done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(c.back, c.said) },
-		refused: func(v *visit, err error) error { return ask(v, words(err)) }})
+	form(p, c.path, d, c.back, c.said, func(v *visit) (In, error) { return input(v.r.PathValue("id")), nil },
+		func(v *visit, err error) error { return ask(v, words(err)) })
 }
 
 func (c ConfirmView) variant() string {

@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"encoding/json"
 	"net"
 	"net/http"
 	"net/url"
@@ -24,20 +23,11 @@ type ConnectView struct {
 	Problem  string
 }
 
-// connectIn is exactly what is consented to.
-type connectIn struct {
-	Client    string `json:"client_id"`
-	Redirect  string `json:"redirect_uri"`
-	Challenge string `json:"code_challenge"`
-}
-
 func connectRoutes(p *Panel) {
 	p.mux.HandleFunc("GET /oauth/authorize", p.authorize)
 	p.get("/panel/connect", func(v *visit) error { return v.connect("") })
-	p.act(act{pattern: "/panel/connect", op: "oauth.consent",
-		input:   func(v *visit) (any, error) { return connectInput(v), nil },
-		done:    (*visit).connected,
-		refused: func(v *visit, err error) error { return v.connect(words(err)) }})
+	perform(p, "/panel/connect", identity.OAuthConsent, func(v *visit) (identity.ConnectIn, error) { return connectInput(v), nil },
+		(*visit).connected, func(v *visit, err error) error { return v.connect(words(err)) })
 }
 
 // authorize is where a program sends a person. The cookie does not travel with
@@ -89,14 +79,14 @@ func (p *Panel) ours(issuer string) bool {
 	return u.Scheme == "https" && p.Public != nil && p.Public(u.Host) || err == nil && u.Scheme == "http" && local && u.Port() == near.Port()
 }
 
-func connectInput(v *visit) connectIn {
+// connectInput is exactly what is consented to.
+func connectInput(v *visit) identity.ConnectIn {
 	q := v.r.URL.Query()
-	return connectIn{q.Get("client_id"), q.Get("redirect_uri"), q.Get("code_challenge")}
+	return identity.ConnectIn{Client: q.Get("client_id"), Redirect: q.Get("redirect_uri"), Challenge: q.Get("code_challenge")}
 }
 
 func (v *visit) connect(problem string) error {
-	type look struct{ Name, Host string }
-	what, err := call[look](v, "oauth.look", connectInput(v))
+	what, err := ask(v, identity.OAuthLook, connectInput(v))
 	if err != nil {
 		return err
 	}
@@ -110,12 +100,8 @@ func (v *visit) connect(problem string) error {
 
 // connected sends the person back with the code. It is a page and not a
 // redirect: a form may lead nowhere but to this server.
-func (v *visit) connected(in any, out json.RawMessage) error {
-	var got struct{ Code string }
-	if err := json.Unmarshal(out, &got); err != nil {
-		return err
-	}
-	back, err := url.Parse(in.(connectIn).Redirect)
+func (v *visit) connected(in identity.ConnectIn, got identity.ConsentOut) error {
+	back, err := url.Parse(in.Redirect)
 	if err != nil {
 		return fault.New(fault.Invalid, "oauth", "The program's address cannot be read.")
 	}

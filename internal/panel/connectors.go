@@ -41,8 +41,7 @@ func connectorRoutes(p *Panel) {
 		}
 		return v.connectorsWith("", to.URL)
 	}, again)
-	confirm(p, confirmed{path: "/panel/connectors/{id}/remove", op: string(wire.Remove), field: "name",
-		title: "Remove this connector?", text: "Its tools are gone from every session with the next call.",
+	confirm(p, wire.Remove, func(id string) wire.NameIn { return wire.NameIn{Name: id} }, confirmed{path: "/panel/connectors/{id}/remove", title: "Remove this connector?", text: "Its tools are gone from every session with the next call.",
 		does: "Remove", back: "/panel/connectors", said: "connector-gone", nav: "connectors"})
 }
 

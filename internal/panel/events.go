@@ -3,50 +3,28 @@ package panel
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
+	"tandem/internal/journal"
 	"tandem/internal/panel/ui"
 	"tandem/internal/told"
 )
 
-// wireEntry is an entry as audit.log and audit.show tell it.
-type wireEntry struct {
-	Seq         int64           `json:"seq"`
-	Time        time.Time       `json:"time"`
-	Type        string          `json:"type"`
-	Phase       string          `json:"phase"`
-	Actor       string          `json:"actor"`
-	For         []string        `json:"for"`
-	Resource    string          `json:"resource"`
-	Request     string          `json:"request"`
-	Cause       int64           `json:"cause"`
-	Payload     json.RawMessage `json:"payload"`
-	Salt        []byte          `json:"salt"`
-	PayloadHash []byte          `json:"payload_hash"`
-}
-
-type wireLog struct {
-	Entries []wireEntry `json:"entries"`
-	More    bool        `json:"more"`
-	At      int64       `json:"at"` // with More: where to go on
-	Head    int64       `json:"head"`
-}
-
-func (e wireEntry) details() map[string]any {
+// details are what an entry's payload says.
+func details(e *journal.Entry) map[string]any {
 	var out map[string]any
 	_ = json.Unmarshal(e.Payload, &out) // a payload that retention deleted has no details
 	return out
 }
 
 // outcome is an entry's phase as people say it.
-func (e wireEntry) outcome() string {
+func outcome(e *journal.Entry) string {
 	switch e.Phase {
-	case "intent":
+	case journal.Intent:
 		return "intended"
-	case "asked":
+	case journal.Asked:
 		return "pending"
-	case "outcome":
-		if ok, _ := e.details()["ok"].(bool); !ok {
+	case journal.Outcome:
+		if ok, _ := details(e)["ok"].(bool); !ok {
 			return "failed"
 		}
 		return "done"
@@ -54,21 +32,21 @@ func (e wireEntry) outcome() string {
 	return e.Phase
 }
 
-// told is the entry for sentences.
-func (e wireEntry) told() told.Event {
+// deed is an entry for sentences.
+func deed(e *journal.Entry) told.Event {
 	return told.Event{Seq: e.Seq, Cause: e.Cause, Type: e.Type, Phase: e.Phase, Actor: e.Actor, Resource: e.Resource, Payload: e.Payload}
 }
 
-func (v *visit) event(e wireEntry, kinds map[string]string) EventRow {
-	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor], Resource: e.Resource, Outcome: e.outcome(),
-		Summary: strings.TrimSuffix(e.told().Deed(), ":")}
+func (v *visit) event(e *journal.Entry, kinds map[string]string) EventRow {
+	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor], Resource: e.Resource, Outcome: outcome(e),
+		Summary: strings.TrimSuffix(deed(e).Deed(), ":")}
 }
 
 // moment is an entry on a timeline.
-func (v *visit) moment(e wireEntry) ui.Moment {
-	icon, tone := "dot", outcomeTone(e.outcome())
+func (v *visit) moment(e *journal.Entry) ui.Moment {
+	icon, tone := "dot", outcomeTone(outcome(e))
 	switch noun, _, _ := strings.Cut(e.Type, "."); {
-	case e.Phase == "denied":
+	case e.Phase == journal.Denied:
 		icon = "policy"
 	case icons[noun] != "":
 		icon = icons[noun]
@@ -80,7 +58,7 @@ func (v *visit) moment(e wireEntry) ui.Moment {
 	if who == "" {
 		who = "a stranger"
 	}
-	return ui.Moment{Tone: tone, Icon: icon, Who: who, Title: strings.TrimSuffix(e.told().Deed(), ":"),
+	return ui.Moment{Tone: tone, Icon: icon, Who: who, Title: strings.TrimSuffix(deed(e).Deed(), ":"),
 		Detail: strings.Replace(e.Resource, ":/", "/", 1), At: e.Time, Href: journalHref(e.Seq)}
 }
 
@@ -101,24 +79,15 @@ func (v *visit) kinds() map[string]string {
 		return out // names are shown all the same
 	}
 	for _, a := range actors {
-		out[a.Name] = a.Kind
+		out[a.Name] = string(a.Kind)
 	}
 	return out
 }
 
 // find reads entries by what was asked for, the newest first.
-func (v *visit) find(q journalQuery) (wireLog, error) {
-	in := map[string]any{"newest": true, "limit": 50}
-	for field, value := range map[string]string{"type": q.Kind, "phase": q.Phase, "actor": q.Actor, "resource": q.Resource,
-		"request": q.Request, "text": q.Text} {
-		if value != "" {
-			in[field] = value
-		}
-	}
-	if q.Before > 0 {
-		in["before"] = q.Before
-	}
-	return call[wireLog](v, "audit.log", in)
+func (v *visit) find(q journalQuery) (journal.LogOut, error) {
+	return ask(v, journal.AuditLog, journal.LogIn{Newest: true, Limit: 50, Type: q.Kind, Phase: q.Phase, Actor: q.Actor,
+		Resource: q.Resource, Request: q.Request, Text: q.Text, Before: q.Before})
 }
 
 // journalQuery is what a search box means: a resource (kind:/path), a request

@@ -4,6 +4,15 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	server "tandem/internal/server/wire"
+	"tandem/internal/space/peer"
+
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/repo/host"
+	"tandem/internal/session"
+	"tandem/internal/session/relay"
 )
 
 // Found is a thing that the finder leads to.
@@ -43,12 +52,12 @@ func first(things []Found, words []string) (out []Found) {
 }
 
 func (v *visit) foundSessions(query string) (out []Found) {
-	if !v.has("session.list") {
+	if !v.has(string(session.SessionList)) {
 		return nil
 	}
 	seen := map[string]bool{}
 	for _, q := range []string{"", query} { // the newest, and older ones that are called so
-		list, err := call[struct{ Sessions []wireSession }](v, "session.list", map[string]any{"q": q, "limit": 200})
+		list, err := ask(v, session.SessionList, session.ListIn{Query: q, Limit: 200})
 		if err != nil {
 			return out
 		}
@@ -63,7 +72,7 @@ func (v *visit) foundSessions(query string) (out []Found) {
 }
 
 func (v *visit) foundSpaces(string) (out []Found) {
-	if !v.has("space.list") {
+	if !v.has(string(peer.SpaceList)) {
 		return nil
 	}
 	mine, _ := v.mySeats()
@@ -74,28 +83,28 @@ func (v *visit) foundSpaces(string) (out []Found) {
 }
 
 func (v *visit) foundTasks(string) (out []Found) {
-	if !v.has("board.show") {
+	if !v.has(string(peer.BoardShow)) {
 		return nil
 	}
 	mine, _ := v.mySeats()
 	for _, s := range mine {
-		list, err := call[struct{ Tasks []wireTask }](v, "board.show", map[string]any{"all": true, "space": s.Space})
+		list, err := ask(v, peer.BoardShow, peer.BoardIn{All: true, Which: peer.Which{Space: s.Space}})
 		if err != nil {
 			continue
 		}
 		for _, t := range list.Tasks {
-			out = append(out, Found{"task", "board", peersWords(t.Title), t.ID + " " + t.Status + ", " + s.Title,
-				taskHref(t.ID) + "?" + url.Values{"space": {s.Space}}.Encode()})
+			out = append(out, Found{"task", "board", peersWords(t.Title), string(t.ID) + " " + string(t.Status) + ", " + s.Title,
+				taskHref(string(t.ID)) + "?" + url.Values{"space": {s.Space}}.Encode()})
 		}
 	}
 	return out
 }
 
 func (v *visit) foundRepos(string) (out []Found) {
-	if !v.has("repo.list") {
+	if !v.has(string(host.RepoList)) {
 		return nil
 	}
-	list, _ := call[struct{ Items []RepoRow }](v, "repo.list", map[string]any{})
+	list, _ := ask(v, host.RepoList, struct{}{})
 	for _, r := range list.Items {
 		out = append(out, Found{"repository", "repos", r.Name, r.Path, repoHref(r.Name, "", false)})
 	}
@@ -103,35 +112,35 @@ func (v *visit) foundRepos(string) (out []Found) {
 }
 
 func (v *visit) foundRelays(string) (out []Found) {
-	if !v.has("relay.list") {
+	if !v.has(string(relay.RelayList)) {
 		return nil
 	}
-	list, _ := call[struct{ Relays []wireRelay }](v, "relay.list", nil)
+	list, _ := ask(v, relay.RelayList, session.Nothing{})
 	for _, r := range list.Relays {
-		row := r.row()
+		row := relayRow(r)
 		out = append(out, Found{"relay", "relay", row.Task, row.Status, relayHref(row.ID)})
 	}
 	return out
 }
 
 func (v *visit) foundActors(string) (out []Found) {
-	if !v.has("actor.list") {
+	if !v.has(string(identity.ActorList)) {
 		return nil
 	}
-	list, _ := call[struct{ Actors []wireActor }](v, "actor.list", nil)
-	for _, a := range list.Actors {
-		if a.Kind != "session" { // which are found as sessions
-			out = append(out, Found{"actor", "actors", a.Name, a.Kind, actorHref(a.ID)})
+	list, _ := v.actors()
+	for _, a := range list {
+		if a.Kind != op.Session { // which are found as sessions
+			out = append(out, Found{"actor", "actors", a.Name, string(a.Kind), actorHref(a.ID)})
 		}
 	}
 	return out
 }
 
 func (v *visit) foundSettings(string) (out []Found) {
-	if !v.has("server.settings") {
+	if !v.has(string(server.ServerSettings)) {
 		return nil
 	}
-	list, _ := call[struct{ Settings []Setting }](v, "server.settings", nil)
+	list, _ := ask(v, server.ServerSettings, identity.Nothing{})
 	for _, s := range list.Settings {
 		out = append(out, Found{"setting", "system", s.Key, s.Doc, "/panel/system#" + settingID(s.Key)})
 	}

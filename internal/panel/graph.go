@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tandem/internal/repo/host"
 )
 
 // The graph of a repository is drawn row by row. A row's upper part has a fixed
@@ -30,7 +32,7 @@ type Rail struct {
 }
 
 // railsOf lays the lines of a graph, whose commits come before their parents.
-func railsOf(commits []CommitRow) []Rail {
+func railsOf(commits []host.Node) []Rail {
 	out := make([]Rail, len(commits))
 	var lanes []string // the commit that each line leads down to, "" where there is none
 	widest := 1
@@ -103,7 +105,7 @@ func stroke(from, top, to, bottom int) string {
 func laneClass(lane int) string { return "lane-" + strconv.Itoa(lane%4) }
 
 // dotClass says what kind of commit a dot is.
-func dotClass(c CommitRow) string {
+func dotClass(c host.Node) string {
 	switch {
 	case c.Conflict:
 		return "rail-conflict"

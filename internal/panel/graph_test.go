@@ -8,15 +8,16 @@ import (
 	"testing"
 
 	"tandem/internal/panel/ui"
+	"tandem/internal/repo/host"
 )
 
 // The lines of a graph are joined: where a row's lines end, the next row's begin.
 func TestLinesOfTheGraphMeet(t *testing.T) {
 	commits := sampleRepos().Graph
 	for i := range 40 { // many side by side, more than there are lanes
-		commits = append(commits, CommitRow{Commit: fmt.Sprintf("a%02d", i), Parents: []string{fmt.Sprintf("b%02d", i), "base"}})
+		commits = append(commits, host.Node{Commit: fmt.Sprintf("a%02d", i), Parents: []string{fmt.Sprintf("b%02d", i), "base"}})
 	}
-	commits = append(commits, CommitRow{Commit: "base", Parents: []string{strings.Repeat("0", 40)}})
+	commits = append(commits, host.Node{Commit: "base", Parents: []string{strings.Repeat("0", 40)}})
 	ends := func(lines []RailPath, at string) map[string]bool {
 		out := map[string]bool{}
 		for _, l := range lines {

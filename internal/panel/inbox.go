@@ -3,9 +3,11 @@ package panel
 import (
 	"time"
 
+	"tandem/internal/approval"
 	"tandem/internal/fault"
 	"tandem/internal/inbox/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/session/terminal"
 )
 
 // InboxRow is one thing that needs a person, with its answer or the way there.
@@ -87,7 +89,7 @@ func (v *visit) needs() ([]InboxRow, error) {
 		case wire.Question:
 			err = v.questionHere(&row)
 		case wire.Crashed:
-			row.Resume = v.has("session.open")
+			row.Resume = v.has(string(terminal.SessionOpen))
 			row.Href += "/terminal"
 		case wire.Dialog, wire.Limited:
 			row.Href += "/terminal"
@@ -105,13 +107,13 @@ func (v *visit) needs() ([]InboxRow, error) {
 
 // answerHere shows an ask whole, with its answers.
 func (v *visit) answerHere(row *InboxRow) error {
-	a, err := call[wireAsk](v, "approval.get", map[string]any{"id": row.ID})
+	a, err := ask(v, approval.AskGet, approval.IDIn{ID: row.ID})
 	if err != nil {
 		return err
 	}
 	whole, err := v.whole(a, 1)
 	whole.Back = "/panel/"
-	row.Row, row.Ask = a.row(), &whole
+	row.Row, row.Ask = askRow(a), &whole
 	return err
 }
 

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/journal"
 	"tandem/internal/panel/ui"
 	"tandem/internal/told"
 )
 
 func journalNav() page {
-	return page{id: "journal", label: "Journal", href: "/panel/journal", icon: "journal", key: "g j", needs: "audit.log",
+	return page{id: "journal", label: "Journal", href: "/panel/journal", icon: "journal", key: "g j", needs: string(journal.AuditLog),
 		routes: func(p *Panel) {
 			p.get("/panel/journal", (*visit).journal)
 			p.get("/panel/journal/verify", (*visit).verify)
@@ -110,8 +111,8 @@ func (v *visit) journal() error {
 	}
 	kinds := v.kinds()
 	out.Size = log.Head
-	for _, e := range told.Fold(log.Entries, wireEntry.told) {
-		out.Rows = append(out.Rows, v.event(e, kinds))
+	for _, e := range told.Fold(log.Entries, func(e journal.Entry) told.Event { return deed(&e) }) {
+		out.Rows = append(out.Rows, v.event(&e, kinds))
 	}
 	if log.More {
 		out.Older = "/panel/journal?" + out.params(log.At).Encode()
@@ -132,12 +133,12 @@ func (v JournalView) params(before int64) url.Values {
 	return q
 }
 
-func (v *visit) seq() (map[string]any, error) {
+func (v *visit) seq() (journal.SeqIn, error) {
 	n, err := strconv.ParseInt(v.r.PathValue("seq"), 10, 64)
 	if err != nil || n < 1 {
-		return nil, noSuchPage
+		return journal.SeqIn{}, noSuchPage
 	}
-	return map[string]any{"seq": n}, nil
+	return journal.SeqIn{Seq: n}, nil
 }
 
 func (v *visit) entry() error {
@@ -145,19 +146,19 @@ func (v *visit) entry() error {
 	if err != nil {
 		return err
 	}
-	e, err := call[wireEntry](v, "audit.show", in)
+	e, err := ask(v, journal.AuditShow, in)
 	if err != nil {
 		return err
 	}
 	out := EntryView{EventRow: v.event(e, v.kinds()), Chain: names(e.For), Request: e.Request, Salt: hex.EncodeToString(e.Salt),
 		Body: hex.EncodeToString(e.PayloadHash), Cause: e.Cause, Prev: e.Seq - 1}
-	out.Door, _ = e.details()["door"].(string)
+	out.Door, _ = details(e)["door"].(string)
 	if len(e.Payload) > 0 {
 		out.Payload = pretty(e.Payload)
 	} else {
 		out.Gone = len(e.PayloadHash) > 0
 	}
-	if log, err := call[wireLog](v, "audit.log", map[string]any{"after": e.Seq, "limit": 1}); err == nil && len(log.Entries) == 1 {
+	if log, err := ask(v, journal.AuditLog, journal.LogIn{After: e.Seq, Limit: 1}); err == nil && len(log.Entries) == 1 {
 		out.Next = log.Entries[0].Seq
 	}
 	s := v.shell("journal", seqText(e.Seq))
@@ -165,26 +166,20 @@ func (v *visit) entry() error {
 	return v.show(entryPage(s, out))
 }
 
-type wireReceipt struct {
-	Entry wireEntry `json:"entry"`
-	Proof string    `json:"proof"`
-	Key   string    `json:"key"`
-}
-
 func (v *visit) proof() error {
 	in, err := v.seq()
 	if err != nil {
 		return err
 	}
-	raw, err := call[json.RawMessage](v, "audit.prove", in)
+	r, err := ask(v, journal.AuditProve, in)
 	if err != nil {
 		return err
 	}
-	var r wireReceipt
-	if err := json.Unmarshal(raw, &r); err != nil {
+	raw, err := json.Marshal(r)
+	if err != nil {
 		return err
 	}
-	out := ProofView{EventRow: v.event(r.Entry, v.kinds()), PublicKey: r.Key, Receipt: journalHref(r.Entry.Seq) + "/receipt", Checked: true}
+	out := ProofView{EventRow: v.event(&r.Entry, v.kinds()), PublicKey: r.Key, Receipt: journalHref(r.Entry.Seq) + "/receipt", Checked: true}
 	out.read(r.Proof)
 	if err := v.p.Check(raw); err != nil {
 		out.Checked, out.Problem = false, err.Error()
@@ -214,12 +209,16 @@ func (v *visit) receipt() error {
 	if err != nil {
 		return err
 	}
-	raw, err := call[json.RawMessage](v, "audit.prove", in)
+	r, err := ask(v, journal.AuditProve, in)
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
 	v.w.Header().Set("Content-Type", "application/json")
-	v.w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+strconv.FormatInt(in["seq"].(int64), 10)+`.json"`)
+	v.w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+strconv.FormatInt(in.Seq, 10)+`.json"`)
 	_, err = v.w.Write(raw)
 	return err
 }
@@ -248,30 +247,8 @@ func kindTone(kind string) ui.Tone {
 
 func seqText(n int64) string { return "#" + ui.Count(n) }
 
-// ReportView is what a check of the whole journal found.
-type ReportView struct {
-	OK        bool      `json:"ok"`
-	Size      int64     `json:"size"`
-	Signed    int64     `json:"signed"`
-	Forgotten int64     `json:"forgotten"`
-	Receipts  int64     `json:"receipts"`
-	Root      string    `json:"root"`
-	Key       string    `json:"key"`
-	Findings  []Finding `json:"findings"`
-	More      int64     `json:"more"`
-	Excludes  []string  `json:"excludes"`
-	Cannot    []string  `json:"cannot_exclude"`
-}
-
-// Finding is one thing that is wrong with the journal.
-type Finding struct {
-	Kind string `json:"kind"`
-	Seq  int64  `json:"seq"`
-	What string `json:"what"`
-}
-
 func (v *visit) verify() error {
-	out, err := call[ReportView](v, "audit.verify", nil)
+	out, err := ask(v, journal.AuditVerify, journal.VerifyIn{})
 	if err != nil {
 		return err
 	}

@@ -8,20 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/journal"
 	"tandem/internal/op"
 )
 
 // admit asks the gate once: whoever may follow the journal may follow this.
 func (p *Panel) admit(ctx context.Context) (context.Context, error) {
-	o := p.Gate.Table().Get("event.stream")
-	if o == nil {
+	if p.Gate.Table().Get(string(journal.EventStream)) == nil {
 		return ctx, noSuchPage
 	}
-	in, err := o.Decode(nil)
-	if err != nil {
-		return ctx, err
-	}
-	return p.Gate.Admit(ctx, o.Name, in)
+	return p.Gate.Admit(ctx, string(journal.EventStream), journal.EventsIn{})
 }
 
 // live streams which nouns something happened to. It carries no content: a

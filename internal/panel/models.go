@@ -1,50 +1,48 @@
 package panel
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
+
+	"tandem/internal/op"
+	"tandem/internal/session"
 )
 
 func modelsNav() page {
-	return page{id: "models", label: "Models and tools", href: "/panel/models", icon: "models", key: "g m", needs: "provider.list",
-		routes: func(p *Panel) {
+	return page{id: "models", label: "Models and tools", href: "/panel/models", icon: "models", key: "g m",
+		needs: string(session.ProviderList), routes: func(p *Panel) {
 			p.get("/panel/models", func(v *visit) error { return v.models("") })
-			form := func(path, op, said string, input func(v *visit) (any, error)) {
-				p.act(act{pattern: path, op: op, input: input,
-					done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/models", said) },
-					refused: func(v *visit, err error) error { return v.models(words(err)) }})
-			}
-			form("/panel/models", "provider.add", "provider-added", func(v *visit) (any, error) {
-				in := formFields(v, "id", "name", "base", "wire", "model")
-				in["keyless"] = v.r.PostFormValue("keyless") != ""
-				return in, nil
+			modelsForm(p, "/panel/models", session.ProviderAdd, "provider-added", func(v *visit) (session.ProviderAddIn, error) {
+				return session.ProviderAddIn{ID: v.field("id"), Name: v.field("name"), Base: v.field("base"), Wire: v.field("wire"),
+					Model: v.field("model"), Keyless: v.field("keyless") != ""}, nil
 			})
-			form("/panel/models/key", "provider.key", "provider-key", func(v *visit) (any, error) { return formFields(v, "id", "key", "base"), nil })
-			form("/panel/models/default", "provider.default", "provider-default", func(v *visit) (any, error) { return formFields(v, "model"), nil })
-			form("/panel/folders", "folder.grant", "folder-granted", func(v *visit) (any, error) {
-				in := formFields(v, "path")
-				in["read_only"] = v.r.PostFormValue("read_only") != ""
-				return in, nil
+			modelsForm(p, "/panel/models/key", session.ProviderKey, "provider-key", func(v *visit) (session.ProviderKeyIn, error) {
+				return session.ProviderKeyIn{ID: v.field("id"), Key: v.field("key"), Base: v.field("base")}, nil
 			})
-			form("/panel/folders/revoke", "folder.revoke", "folder-gone", func(v *visit) (any, error) { return formFields(v, "path"), nil })
+			modelsForm(p, "/panel/models/default", session.ProviderDefault, "provider-default", func(v *visit) (session.DefaultIn, error) {
+				return session.DefaultIn{Model: v.field("model")}, nil
+			})
+			modelsForm(p, "/panel/folders", session.FolderGrant, "folder-granted", func(v *visit) (session.FolderIn, error) {
+				return session.FolderIn{Path: v.field("path"), ReadOnly: v.field("read_only") != ""}, nil
+			})
+			modelsForm(p, "/panel/folders/revoke", session.FolderRevoke, "folder-gone", func(v *visit) (session.FolderRevokeIn, error) {
+				return session.FolderRevokeIn{Path: v.field("path")}, nil
+			})
 			ruleRoutes(p)
-			confirm(p, confirmed{path: "/panel/models/{id}/remove", op: "provider.remove", title: "Forget this provider?",
+			confirm(p, session.ProviderRemove, func(id string) session.ProviderIn { return session.ProviderIn{ID: id} }, confirmed{
+				path: "/panel/models/{id}/remove", title: "Forget this provider?",
 				text: "Sessions that name one of its models stop working. Its key is forgotten, too.",
 				does: "Forget", back: "/panel/models", said: "provider-gone", nav: "models"})
 		}}
 }
 
-// formFields are a form's fields by name; empty ones are left out.
-func formFields(v *visit, names ...string) map[string]any {
-	in := map[string]any{}
-	for _, n := range names {
-		if s := strings.TrimSpace(v.r.PostFormValue(n)); s != "" {
-			in[n] = s
-		}
-	}
-	return in
+// modelsForm is a form on the page of models and tools, which leads back to it.
+func modelsForm[In, Out any](p *Panel, path string, d op.Def[In, Out], said string, input func(*visit) (In, error)) {
+	form(p, path, d, "/panel/models", said, input, func(v *visit, err error) error { return v.models(words(err)) })
 }
+
+// field is what was typed into a field of a form.
+func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 
 // ModelsView is where models come from, and what agents are given to work with.
 type ModelsView struct {
@@ -86,33 +84,8 @@ type FolderRow struct {
 	At       time.Time
 }
 
-type wireProviders struct {
-	Providers []struct {
-		ID        string `json:"id"`
-		Name      string `json:"name"`
-		Base      string `json:"base"`
-		Wire      string `json:"wire"`
-		Env       string `json:"env"`
-		Keyless   bool   `json:"keyless"`
-		Model     string `json:"default_model"`
-		Connected bool   `json:"connected"`
-		Source    string `json:"source"`
-		Custom    bool   `json:"custom"`
-	} `json:"providers"`
-	Default string `json:"default"`
-}
-
-type wireFolders struct {
-	Folders []struct {
-		Path      string    `json:"path"`
-		ReadOnly  bool      `json:"read_only"`
-		GrantedBy string    `json:"granted_by"`
-		CreatedAt time.Time `json:"created_at"`
-	} `json:"folders"`
-}
-
 func (v *visit) models(problem string) error {
-	list, err := call[wireProviders](v, "provider.list", nil)
+	list, err := ask(v, session.ProviderList, session.Nothing{})
 	if err != nil {
 		return err
 	}
@@ -120,17 +93,17 @@ func (v *visit) models(problem string) error {
 	if err != nil {
 		return err
 	}
-	out := ModelsView{Now: v.now(), Default: list.Default, MayWrite: v.has("provider.key"), MayGrant: v.has("folder.grant"), PIN: m.PIN,
-		Passkeys: m.Passkeys, Problem: problem}
-	if o := v.p.Gate.Table().Get("provider.key"); o != nil {
+	out := ModelsView{Now: v.now(), Default: list.Default, MayWrite: v.has(string(session.ProviderKey)),
+		MayGrant: v.has(string(session.FolderGrant)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+	if o := v.p.Gate.Table().Get(string(session.ProviderKey)); o != nil {
 		out.KeyPresent = o.Present
 	}
 	for _, p := range list.Providers {
-		out.Providers = append(out.Providers, ProviderRow{ID: p.ID, Name: p.Name, Base: p.Base, Wire: p.Wire, Model: p.Model, Env: p.Env,
+		out.Providers = append(out.Providers, ProviderRow{ID: p.ID, Name: p.Name, Base: p.Base, Wire: p.Wire, Model: p.Default, Env: p.Env,
 			Keyless: p.Keyless, Ready: p.Connected, Custom: p.Custom, Source: p.Source})
 	}
-	if v.has("folder.list") {
-		folders, err := call[wireFolders](v, "folder.list", nil)
+	if v.has(string(session.FolderList)) {
+		folders, err := ask(v, session.FolderList, session.Nothing{})
 		if err != nil {
 			return err
 		}
@@ -138,14 +111,8 @@ func (v *visit) models(problem string) error {
 			out.Folders = append(out.Folders, FolderRow{f.Path, f.GrantedBy, f.ReadOnly, f.CreatedAt})
 		}
 	}
-	if v.has("session.tools") {
-		tools, err := call[struct {
-			Tools []struct {
-				Name    string `json:"name"`
-				Doc     string `json:"doc"`
-				Changes bool   `json:"changes"`
-			} `json:"tools"`
-		}](v, "session.tools", nil)
+	if v.has(string(session.SessionTools)) {
+		tools, err := ask(v, session.SessionTools, session.Nothing{})
 		if err != nil {
 			return err
 		}

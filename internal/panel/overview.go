@@ -5,7 +5,13 @@ import (
 	"strings"
 	"time"
 
+	server "tandem/internal/server/wire"
+
+	"tandem/internal/identity"
+	"tandem/internal/journal"
 	"tandem/internal/panel/ui"
+	"tandem/internal/session"
+	"tandem/internal/session/relay"
 	"tandem/internal/told"
 	"tandem/internal/tunnel/wire"
 )
@@ -103,17 +109,17 @@ func (v *visit) overview() error {
 	}
 	out.Actors = len(actors)
 	connected := false
-	if v.has("audit.log") {
-		log, err := call[wireLog](v, "audit.log", map[string]any{"newest": true, "limit": 1000})
+	if v.has(string(journal.AuditLog)) {
+		log, err := ask(v, journal.AuditLog, journal.LogIn{Newest: true, Limit: 1000})
 		if err != nil {
 			return err
 		}
 		connected = out.count(log, actors)
-		recent := told.Fold(log.Entries, wireEntry.told)
+		recent := told.Fold(log.Entries, func(e journal.Entry) told.Event { return deed(&e) })
 		recent = recent[:min(len(recent), 9)]
 		named := v.titles(recent)
 		for _, e := range recent {
-			m := v.moment(e)
+			m := v.moment(&e)
 			if title := named[e.Resource]; title != "" {
 				m.Detail = title
 			}
@@ -123,7 +129,7 @@ func (v *visit) overview() error {
 			out.Recent = append(out.Recent, m)
 		}
 	}
-	st, err := v.status()
+	st, err := ask(v, server.ServerStatus, identity.Nothing{})
 	if err != nil {
 		return err
 	}
@@ -136,7 +142,7 @@ func (v *visit) overview() error {
 			return err
 		}
 	}
-	out.Size, out.Health, out.Steps = st.Events, st.pairs(), firstSteps(v.p.Program, st, len(keys), connected)
+	out.Size, out.Health, out.Steps = st.Events, statusPairs(st), firstSteps(v.p.Program, st, len(keys), connected)
 	if err := v.public(&out); err != nil {
 		return err
 	}
@@ -182,7 +188,7 @@ func (v *visit) public(out *OverviewView) error {
 
 // titles are the names by which people know the sessions and relays that
 // entries are about, by resource.
-func (v *visit) titles(entries []wireEntry) map[string]string {
+func (v *visit) titles(entries []journal.Entry) map[string]string {
 	out := map[string]string{}
 	for _, e := range entries {
 		about := []string{e.Resource}
@@ -205,11 +211,11 @@ func (v *visit) title(resource string) string {
 	switch {
 	case id == "":
 	case kind == "session":
-		if s, err := call[wireSession](v, "session.get", map[string]any{"id": id}); err == nil {
+		if s, err := ask(v, session.SessionGet, session.IDIn{ID: id}); err == nil {
 			return s.Title
 		}
 	case kind == "relay":
-		if r, err := call[wireRelay](v, "relay.read", map[string]any{"loopId": id}); err == nil {
+		if r, err := ask(v, relay.RelayRead, relay.ReadIn{ID: id}); err == nil {
 			return firstLine(r.Task)
 		}
 	}
@@ -218,11 +224,11 @@ func (v *visit) title(resource string) string {
 
 // count makes figures of the newest entries, and says whether an agent was
 // among those who did something.
-func (v *OverviewView) count(log wireLog, actors []wireActor) (connected bool) {
+func (v *OverviewView) count(log journal.LogOut, actors []*identity.Actor) (connected bool) {
 	seen, unknown := map[string]bool{}, 0
 	kinds := map[string]string{}
 	for _, a := range actors {
-		kinds[a.Name] = a.Kind
+		kinds[a.Name] = string(a.Kind)
 	}
 	for _, e := range log.Entries {
 		age := v.Now.Sub(e.Time)
@@ -232,9 +238,9 @@ func (v *OverviewView) count(log wireLog, actors []wireActor) (connected bool) {
 		if age < 24*time.Hour {
 			v.Events++
 			switch e.Phase {
-			case "denied":
+			case journal.Denied:
 				v.Refused++
-			case "unknown":
+			case journal.Unknown:
 				unknown++
 			}
 		}
@@ -255,7 +261,7 @@ func (v *OverviewView) count(log wireLog, actors []wireActor) (connected bool) {
 	return connected
 }
 
-func firstSteps(program string, st wireStatus, passkeys int, connected bool) []SetupStep {
+func firstSteps(program string, st server.Status, passkeys int, connected bool) []SetupStep {
 	return []SetupStep{
 		{Done: st.PIN, Title: "Set a PIN", Detail: "Until then nobody can decide: a program that runs as you is not you.",
 			Command: program + " pin set"},

@@ -3,9 +3,9 @@ package panel
 import (
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/panel/ui"
 )
 
@@ -15,16 +15,8 @@ type PasskeyView struct {
 	Problem string
 }
 
-type wirePasskey struct {
-	ID        string     `json:"id"`
-	Name      string     `json:"name"`
-	Host      string     `json:"host"`
-	CreatedAt time.Time  `json:"created_at"`
-	UsedAt    *time.Time `json:"used_at"`
-}
-
-func (v *visit) passkeys() ([]wirePasskey, error) {
-	out, err := call[struct{ Passkeys []wirePasskey }](v, "passkey.list", nil)
+func (v *visit) passkeys() ([]*identity.Passkey, error) {
+	out, err := ask(v, identity.PasskeyList, identity.Nothing{})
 	return out.Passkeys, err
 }
 
@@ -38,9 +30,9 @@ func passkeyRoutes(p *Panel) {
 		return v.json(http.StatusOK, ask)
 	}))
 	p.mux.HandleFunc("POST /panel/passkeys", p.page((*visit).addPasskey))
-	confirm(p, confirmed{
-		path: "/panel/passkeys/{id}/remove", op: "passkey.remove", title: "Forget this passkey?", does: "Forget it", back: "/panel/system",
-		said: "passkey-gone", nav: "system",
+	confirm(p, identity.PasskeyRemove, func(id string) identity.PasskeyIn { return identity.PasskeyIn{ID: id} }, confirmed{
+		path: "/panel/passkeys/{id}/remove", title: "Forget this passkey?", does: "Forget it",
+		back: "/panel/system", said: "passkey-gone", nav: "system",
 		text: "It proves nothing any more. The device may still show it until you remove it there too.",
 	})
 }
@@ -68,8 +60,8 @@ func (v *visit) addPasskey() error {
 	if err := v.isPresent("pin"); err != nil {
 		return v.newPasskey(words(err))
 	}
-	in := map[string]any{"name": v.r.PostFormValue("name"), "site": v.site(), "answer": json.RawMessage(v.r.PostFormValue("passkey"))}
-	if _, err := call[json.RawMessage](v, "passkey.add", in); err != nil {
+	in := identity.PasskeyAddIn{Name: v.r.PostFormValue("name"), Site: v.site(), Answer: json.RawMessage(v.r.PostFormValue("passkey"))}
+	if _, err := ask(v, identity.PasskeyAdd, in); err != nil {
 		return v.newPasskey(words(err))
 	}
 	return v.go303("/panel/system", "passkey")

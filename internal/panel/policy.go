@@ -1,24 +1,24 @@
 package panel
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
+	"tandem/internal/policy/book"
 )
 
 func policyNav() page {
-	return page{id: "policy", label: "Policy", href: "/panel/policy", icon: "policy", key: "g p", needs: "policy.show",
+	return page{id: "policy", label: "Policy", href: "/panel/policy", icon: "policy", key: "g p", needs: string(book.PolicyShow),
 		routes: func(p *Panel) {
 			p.get("/panel/policy", func(v *visit) error { return v.policyPage("") })
-			p.act(act{pattern: "/panel/grants", op: "grant.add", input: grantInput,
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/policy", "granted") },
-				refused: func(v *visit, err error) error { return v.policyPage(words(err)) }})
-			confirm(p, confirmed{path: "/panel/grants/{id}/revoke", op: "grant.revoke", title: "Revoke this grant?", does: "Revoke",
-				back: "/panel/policy", said: "grant-gone", nav: "policy",
+			form(p, "/panel/grants", book.GrantAdd, "/panel/policy", "granted", grantInput,
+				func(v *visit, err error) error { return v.policyPage(words(err)) })
+			confirm(p, book.GrantRevoke, func(id string) book.GrantIDIn { return book.GrantIDIn{ID: id} }, confirmed{
+				path: "/panel/grants/{id}/revoke", title: "Revoke this grant?",
+				does: "Revoke", back: "/panel/policy", said: "grant-gone", nav: "policy",
 				text: "It ends now, and with it every grant that was passed on from it."})
 		}}
 }
@@ -100,53 +100,43 @@ func answerWord(answer string) string {
 	return "Refused"
 }
 
-type wireGrant struct {
-	ID          string     `json:"id"`
-	Principal   string     `json:"principal"`
-	Effect      string     `json:"effect"`
-	Resource    string     `json:"resource"`
-	Permissions []string   `json:"permissions"`
-	Classes     []string   `json:"data_classes"`
-	Tools       []string   `json:"tool_patterns"`
-	Source      string     `json:"source"`
-	ExpiresAt   *time.Time `json:"expires_at"`
-	Dead        string     `json:"dead"`
-	Note        string     `json:"note"`
-}
-
 // grants are those that speak of a principal, or all.
 func (v *visit) grants(principal string) ([]GrantRow, error) {
-	if !v.has("grant.list") {
+	if !v.has(string(book.GrantList)) {
 		return nil, nil
 	}
-	in := map[string]any{"house": true}
-	if principal != "" {
-		in["principal"] = principal
-	}
-	out, err := call[struct{ Grants []wireGrant }](v, "grant.list", in)
+	out, err := ask(v, book.GrantList, book.GrantsIn{House: true, Principal: principal})
 	var rows []GrantRow
 	for _, g := range out.Grants {
 		if g.Dead != "" {
 			continue
 		}
-		rows = append(rows, GrantRow{ID: g.ID, Principal: g.Principal, Effect: g.Effect, Permissions: g.Permissions, Resource: g.Resource,
-			Tools: g.Tools, Classes: g.Classes,
+		rows = append(rows, GrantRow{ID: g.ID, Principal: g.Principal, Effect: g.Effect, Permissions: plain(g.Permissions), Resource: g.Resource,
+			Tools: g.Tools, Classes: plain(g.Classes),
 			Source: g.Source, Note: g.Note, Expires: orZero(g.ExpiresAt), Own: g.Source != "default" && g.Source != "fallback"})
 	}
 	return rows, err
 }
 
+// plain are words without their type.
+func plain[T ~string](list []T) (out []string) {
+	for _, w := range list {
+		out = append(out, string(w))
+	}
+	return out
+}
+
 // sees asks the policy about every operation: what is neither allowed nor
 // asked about does not exist for the actor.
 func (v *visit) sees(actor string) (sees []string, hidden int, err error) {
-	if !v.has("policy.explain") {
+	if !v.has(string(book.PolicyExplain)) {
 		return nil, 0, nil
 	}
 	for _, o := range v.p.Gate.Table().All() {
 		if o.Public {
 			continue
 		}
-		a, err := call[struct{ Effect string }](v, "policy.explain", map[string]any{"actor": actor, "op": o.Name})
+		a, err := ask(v, book.PolicyExplain, book.Case{Actor: actor, Op: o.Name})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -164,15 +154,7 @@ func (v *visit) policyPage(problem string) error {
 	if err != nil {
 		return err
 	}
-	show, err := call[struct {
-		Version int64
-		Rules   string
-		History []struct {
-			Version          int64
-			Change, Note, By string
-			At               time.Time
-		}
-	}](v, "policy.show", map[string]any{"history": true})
+	show, err := ask(v, book.PolicyShow, book.ShowIn{History: true})
 	if err != nil {
 		return err
 	}
@@ -203,14 +185,7 @@ func (v *visit) policyPage(problem string) error {
 }
 
 func (v *visit) explain(q ExplainForm) (*ExplainView, error) {
-	in := map[string]any{"actor": q.Actor, "op": q.Op}
-	if q.Resource != "" {
-		in["resource"] = q.Resource
-	}
-	a, err := call[struct {
-		Effect, Reason, By string
-		Steps              []struct{ Principal, By, Effect, Note string }
-	}](v, "policy.explain", in)
+	a, err := ask(v, book.PolicyExplain, book.Case{Actor: q.Actor, Op: q.Op, Resource: q.Resource})
 	if err != nil {
 		return nil, err
 	}
@@ -236,23 +211,14 @@ func splitGrants(grants []GrantRow) (own, house []GrantRow) {
 	return own, house
 }
 
-type grantIn struct {
-	Principal   string   `json:"principal"`
-	Effect      string   `json:"effect"`
-	Resource    string   `json:"resource"`
-	Permissions []string `json:"permissions"`
-	TTL         int64    `json:"expires_in_secs,omitempty"`
-	Note        string   `json:"note,omitempty"`
-}
-
-func grantInput(v *visit) (any, error) {
-	in := grantIn{Principal: strings.TrimSpace(v.r.PostFormValue("principal")), Effect: v.r.PostFormValue("effect"),
+func grantInput(v *visit) (book.GrantIn, error) {
+	in := book.GrantIn{Principal: strings.TrimSpace(v.r.PostFormValue("principal")), Effect: v.r.PostFormValue("effect"),
 		Resource:    strings.TrimSpace(v.r.PostFormValue("resource")),
 		Permissions: v.r.PostForm["can"], Note: v.r.PostFormValue("note")}
 	if t := v.r.PostFormValue("expires"); t != "" {
 		var err error
 		if in.TTL, err = strconv.ParseInt(t, 10, 64); err != nil {
-			return nil, fault.New(fault.Invalid, "grant.add", "choose when the grant ends")
+			return in, fault.New(fault.Invalid, string(book.GrantAdd), "choose when the grant ends")
 		}
 	}
 	return in, nil

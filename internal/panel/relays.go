@@ -1,78 +1,49 @@
 package panel
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/panel/ui"
+	"tandem/internal/session"
+	"tandem/internal/session/relay"
 )
 
 func relaysNav() page {
-	return page{id: "relays", label: "Relays", href: "/panel/relays", icon: "relay", key: "g l", needs: "relay.list", routes: func(p *Panel) {
-		p.get("/panel/relays", func(v *visit) error { return v.relays("") })
-		p.get("/panel/relays/{id}", func(v *visit) error { return v.relay(v.r.PathValue("id"), "") })
-		p.act(act{pattern: "/panel/relays", op: "relay.start", input: relayInput,
-			done: func(v *visit, _ any, out json.RawMessage) error {
-				var made wireRelay
-				if err := json.Unmarshal(out, &made); err != nil {
-					return err
-				}
-				return v.go303(relayHref(made.ID), "relay-started")
-			},
-			refused: func(v *visit, err error) error { return v.relays(words(err)) }})
-		on := func(verb, op, said string, text bool) {
-			p.act(act{pattern: "/panel/relays/{id}/" + verb, op: op,
-				input: func(v *visit) (any, error) {
-					in := map[string]any{"loopId": v.r.PathValue("id")}
-					if text {
-						in["text"] = v.r.PostFormValue("text")
-					}
-					return in, nil
-				},
-				done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303(relayHref(v.r.PathValue("id")), said) },
-				refused: func(v *visit, err error) error { return v.relay(v.r.PathValue("id"), words(err)) }})
-		}
-		on("enqueue", "relay.enqueue", "relay-queued", true)
-		on("inject", "relay.inject", "relay-told", true)
-		on("stop", "relay.stop", "relay-stopped", false)
-	}}
+	return page{id: "relays", label: "Relays", href: "/panel/relays", icon: "relay", key: "g l", needs: string(relay.RelayList),
+		routes: relayRoutes}
+}
+
+func relayRoutes(p *Panel) {
+	p.get("/panel/relays", func(v *visit) error { return v.relays("") })
+	p.get("/panel/relays/{id}", func(v *visit) error { return v.relay(v.r.PathValue("id"), "") })
+	perform(p, "/panel/relays", relay.RelayStart, relayInput,
+		func(v *visit, _ relay.StartIn, made *relay.Relay) error {
+			return v.go303(relayHref(made.ID), "relay-started")
+		},
+		func(v *visit, err error) error { return v.relays(words(err)) })
+	said := func(v *visit) (relay.TextIn, error) {
+		return relay.TextIn{ID: v.r.PathValue("id"), Text: v.r.PostFormValue("text")}, nil
+	}
+	onRelay(p, "enqueue", relay.RelayEnqueue, "relay-queued", said)
+	onRelay(p, "inject", relay.RelayInject, "relay-told", said)
+	onRelay(p, "stop", relay.RelayStop, "relay-stopped", func(v *visit) (relay.IDIn, error) {
+		return relay.IDIn{ID: v.r.PathValue("id")}, nil
+	})
+}
+
+// onRelay is a form on one relay, which leads back to it.
+func onRelay[In, Out any](p *Panel, verb string, d op.Def[In, Out], said string, input func(*visit) (In, error)) {
+	perform(p, "/panel/relays/{id}/"+verb, d, input,
+		func(v *visit, _ In, _ Out) error { return v.go303(relayHref(v.r.PathValue("id")), said) },
+		func(v *visit, err error) error { return v.relay(v.r.PathValue("id"), words(err)) })
 }
 
 func relayHref(id string) string { return "/panel/relays/" + pathEscape(id) }
-
-type wireRelay struct {
-	ID       string    `json:"loopId"`
-	Status   string    `json:"status"`
-	Mission  string    `json:"mission"`
-	Task     string    `json:"task"`
-	TaskNo   int64     `json:"task_no"`
-	Turn     int64     `json:"turn"`
-	Turns    int64     `json:"max_turns"`
-	Question string    `json:"question"`
-	Reason   string    `json:"blockedReason"`
-	Summary  string    `json:"summary"`
-	Queue    []string  `json:"queue"`
-	Lead     string    `json:"lead"`
-	Worker   string    `json:"worker"`
-	Folder   string    `json:"cwd"`
-	Step     int64     `json:"step"`
-	Next     string    `json:"next"`
-	Budget   int64     `json:"budget_ns"`
-	Since    time.Time `json:"task_since"`
-	Deadline time.Time `json:"deadline"`
-	Changed  time.Time `json:"updated_at"`
-	Log      []struct {
-		Step int64     `json:"step"`
-		Task int64     `json:"task"`
-		Role string    `json:"role"`
-		Text string    `json:"text"`
-		At   time.Time `json:"at"`
-	} `json:"log"`
-}
 
 // RelayRow is a relay in a list.
 type RelayRow struct {
@@ -83,14 +54,14 @@ type RelayRow struct {
 	Changed                  time.Time
 }
 
-func (r wireRelay) row() RelayRow {
-	return RelayRow{ID: r.ID, Status: r.Status, Task: firstLine(r.Task), Folder: r.Folder,
+func relayRow(r *relay.Relay) RelayRow {
+	return RelayRow{ID: r.ID, Status: string(r.Status), Task: firstLine(r.Task), Folder: r.Folder,
 		Progress: fmt.Sprintf("task %d, turn %d of %d", r.TaskNo, r.Turn, r.Turns), Question: r.Question, Waiting: len(r.Queue),
-		Changed: r.Changed}
+		Changed: r.UpdatedAt}
 }
 
 func (r RelayRow) over() bool {
-	return r.Status == "blocked" || r.Status == "done" || r.Status == "stopped"
+	return relay.Status(r.Status).Over()
 }
 
 func firstLine(s string) string {
@@ -110,13 +81,13 @@ type RelaysView struct {
 }
 
 func (v *visit) relays(problem string) error {
-	list, err := call[struct{ Relays []wireRelay }](v, "relay.list", nil)
+	list, err := ask(v, relay.RelayList, session.Nothing{})
 	if err != nil {
 		return err
 	}
-	out := RelaysView{Now: v.now(), May: v.has("relay.start"), Problem: problem}
+	out := RelaysView{Now: v.now(), May: v.has(string(relay.RelayStart)), Problem: problem}
 	for i := len(list.Relays) - 1; i >= 0; i-- { // newest first
-		out.Rows = append(out.Rows, list.Relays[i].row())
+		out.Rows = append(out.Rows, relayRow(list.Relays[i]))
 	}
 	s := v.shell("relays", "Relays")
 	if problem != "" {
@@ -150,12 +121,12 @@ type RelayStep struct {
 }
 
 func (v *visit) relay(id, problem string) error {
-	r, err := call[wireRelay](v, "relay.read", map[string]any{"loopId": id})
+	r, err := ask(v, relay.RelayRead, relay.ReadIn{ID: id})
 	if err != nil {
 		return err
 	}
-	out := RelayView{RelayRow: r.row(), Now: v.now(), Mission: r.Mission, Reason: r.Reason, Summary: r.Summary, Queue: r.Queue,
-		May: v.has("relay.enqueue"), Problem: problem,
+	out := RelayView{RelayRow: relayRow(&r.Relay), Now: v.now(), Mission: r.Mission, Reason: r.Reason, Summary: r.Summary, Queue: r.Queue,
+		May: v.has(string(relay.RelayEnqueue)), Problem: problem,
 		LeadHref: sessionHref(r.Lead), WorkerHref: sessionHref(r.Worker)}
 	for i := len(r.Log) - 1; i >= 0; i-- {
 		e := r.Log[i]
@@ -163,7 +134,7 @@ func (v *visit) relay(id, problem string) error {
 	}
 	out.Facts = []ui.Pair{{Key: "Folder", Value: r.Folder, Mono: true}, {Key: "Progress", Value: out.Progress},
 		{Key: "Turns in all", Value: strconv.FormatInt(r.Step, 10)},
-		{Key: "Time for a task", Value: time.Duration(r.Budget).String()}}
+		{Key: "Time for a task", Value: r.Budget.String()}}
 	if r.Next != "" {
 		out.Facts = append(out.Facts, ui.Pair{Key: "Now", Value: "the " + r.Next + "'s turn"})
 	}
@@ -177,21 +148,16 @@ func (v *visit) relay(id, problem string) error {
 	return v.show(relayPage(s, out))
 }
 
-func relayInput(v *visit) (any, error) {
+func relayInput(v *visit) (relay.StartIn, error) {
 	form := v.r.PostFormValue
-	in := map[string]any{"task": form("task"), "lead": map[string]string{"agent": form("lead"), "model": form("lead-model")},
-		"worker": map[string]string{"agent": form("worker"), "model": form("worker-model")}}
-	for _, name := range []string{"mission", "cwd"} {
-		if s := form(name); s != "" {
-			in[name] = s
-		}
-	}
+	in := relay.StartIn{Task: form("task"), Mission: form("mission"), Cwd: form("cwd"),
+		Lead:   relay.Side{Agent: form("lead"), Model: form("lead-model")},
+		Worker: relay.Side{Agent: form("worker"), Model: form("worker-model")}}
 	if s := form("turns"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return nil, fault.New(fault.Invalid, "relay.start", "turns should be a number")
+		var err error
+		if in.Turns, err = strconv.ParseInt(s, 10, 32); err != nil {
+			return in, fault.New(fault.Invalid, string(relay.RelayStart), "turns should be a number")
 		}
-		in["max_turns"] = n
 	}
 	return in, nil
 }

@@ -7,58 +7,18 @@ import (
 	"time"
 
 	"tandem/internal/panel/ui"
+	"tandem/internal/repo/host"
 )
 
 func reposNav() page {
-	return page{id: "repos", label: "Repositories", href: "/panel/repos", icon: "repos", key: "g d", needs: "repo.list",
+	return page{id: "repos", label: "Repositories", href: "/panel/repos", icon: "repos", key: "g d", needs: string(host.RepoList),
 		routes: func(p *Panel) {
 			p.get("/panel/repos", func(v *visit) error { return v.repos() })
 		}}
 }
 
-// RepoRow is a served repository.
-type RepoRow struct {
-	Name       string
-	Path       string
-	Version    int64
-	Workspaces int
-}
-
-// WorkRow is where somebody works.
-type WorkRow struct {
-	Name        string
-	Owner       string
-	Change      string
-	Commit      string
-	Description string
-	Changed     time.Time
-}
-
-// CommitRow is a commit of the graph.
-type CommitRow struct {
-	Commit, Change, Description, Author string
-	When                                time.Time
-	Parents, Workspaces, Bookmarks      []string
-	Conflict, Divergent                 bool
-}
-
 // CommitView is one commit with what it touches.
-type CommitView struct {
-	CommitRow
-	Text       string
-	Paths      []PathRow
-	More       bool
-	Operations []OperationRow
-}
-
-// PathRow is a file that a commit touches.
-type PathRow struct{ Status, Path, Before, After, Omitted string }
-
-// OperationRow is an operation that made a version of a change.
-type OperationRow struct {
-	Operation, Description, Workspace, Actor, Commit string
-	When                                             time.Time
-}
+type CommitView struct{ host.ChangeOut }
 
 // pathWords are the states of a file.
 var pathWords = map[string]struct {
@@ -66,8 +26,8 @@ var pathWords = map[string]struct {
 	word string
 }{"A": {ui.Good, "added"}, "M": {ui.Info, "modified"}, "D": {ui.Quiet, "removed"}, "C": {ui.Bad, "conflict"}}
 
-func (p PathRow) tone() ui.Tone { return pathWords[p.Status].tone }
-func (p PathRow) word() string  { return pathWords[p.Status].word }
+func pathTone(p host.ChangedPath) ui.Tone { return pathWords[p.Status].tone }
+func pathWord(p host.ChangedPath) string  { return pathWords[p.Status].word }
 
 func conflictWords(n int) string {
 	if n == 1 {
@@ -105,10 +65,10 @@ func (c CommitView) conflicts() int {
 // commit of it.
 type ReposView struct {
 	Now      time.Time
-	Rows     []RepoRow
+	Rows     []host.Repository
 	Name     string
-	Work     []WorkRow
-	Graph    []CommitRow
+	Work     []host.Workspace
+	Graph    []host.Node
 	More     bool
 	Selected *CommitView
 	Beside   bool // diffs side by side
@@ -142,7 +102,7 @@ func (c CommitView) pairs() []ui.Pair {
 
 func (v *visit) repos() error {
 	out := ReposView{Now: v.now(), Name: v.query("repo"), Beside: v.query("diff") == "beside"}
-	list, err := call[struct{ Items []RepoRow }](v, "repo.list", map[string]any{})
+	list, err := ask(v, host.RepoList, struct{}{})
 	if err != nil {
 		return err
 	}
@@ -151,26 +111,22 @@ func (v *visit) repos() error {
 		out.Name = out.Rows[0].Name
 	}
 	if out.Name != "" {
-		in := map[string]any{"repo": out.Name}
-		work, err := call[struct{ Items []WorkRow }](v, "workspace.list", in)
+		work, err := ask(v, host.WorkspaceList, host.RepoIn{Repo: out.Name})
 		if err != nil {
 			return err
 		}
-		graph, err := call[struct {
-			Items []CommitRow
-			More  bool
-		}](v, "repo.graph", in)
+		graph, err := ask(v, host.RepoGraph, host.GraphIn{Repo: out.Name})
 		if err != nil {
 			return err
 		}
 		out.Work, out.Graph, out.More = work.Items, graph.Items, graph.More
 	}
 	if id := v.query("commit"); id != "" {
-		c, err := call[CommitView](v, "repo.change", map[string]any{"repo": out.Name, "commit": id})
+		c, err := ask(v, host.RepoChange, host.ChangeIn{Repo: out.Name, Commit: id})
 		if err != nil {
 			out.Problem = words(err)
 		} else {
-			out.Selected = &c
+			out.Selected = &CommitView{c}
 		}
 	}
 	s := v.shell("repos", "Repositories")

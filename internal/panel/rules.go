@@ -1,9 +1,11 @@
 package panel
 
 import (
-	"encoding/json"
-	"strings"
 	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/identity"
+	server "tandem/internal/server/wire"
 
 	"tandem/internal/secret/wire"
 )
@@ -33,57 +35,39 @@ var searchKeys = []SearchRow{
 
 // ruleRoutes are the acts on what stands on the page of models and tools.
 func ruleRoutes(p *Panel) {
-	form := func(path, op, said string, input func(v *visit) (any, error)) {
-		p.act(act{pattern: path, op: op, input: input,
-			done:    func(v *visit, _ any, _ json.RawMessage) error { return v.go303("/panel/models", said) },
-			refused: func(v *visit, err error) error { return v.models(words(err)) }})
-	}
-	form("/panel/rules/forget", "approval.forget", "rule-gone", func(v *visit) (any, error) { return formFields(v, "id"), nil })
-	form("/panel/search/key", "secret.set", "search-key", func(v *visit) (any, error) {
-		return map[string]any{"name": v.r.PostFormValue("name"), "value": strings.TrimSpace(v.r.PostFormValue("value"))}, nil
+	modelsForm(p, "/panel/rules/forget", approval.RuleForget, "rule-gone", func(v *visit) (approval.IDIn, error) {
+		return approval.IDIn{ID: v.field("id")}, nil
 	})
-	form("/panel/search", "setting.set", "search-set", func(v *visit) (any, error) {
-		return map[string]any{"key": v.r.PostFormValue("key"), "value": strings.TrimSpace(v.r.PostFormValue("value"))}, nil
+	modelsForm(p, "/panel/search/key", wire.Set, "search-key", func(v *visit) (wire.SetIn, error) {
+		return wire.SetIn{Name: v.field("name"), Value: v.field("value")}, nil
+	})
+	modelsForm(p, "/panel/search", server.SettingSet, "search-set", func(v *visit) (server.SetIn, error) {
+		return server.SetIn{Key: v.field("key"), Value: v.field("value")}, nil
 	})
 }
 
 // rulesAndSearch adds standing answers and the settings of websearch to the page.
 func (v *visit) rulesAndSearch(out *ModelsView) error {
-	if v.has("approval.rules") {
-		list, err := call[struct {
-			Rules []struct {
-				ID      string    `json:"id"`
-				Scope   string    `json:"scope"`
-				Session string    `json:"session"`
-				Pattern string    `json:"pattern"`
-				Owner   string    `json:"owner"`
-				Expires time.Time `json:"expires_at"`
-			} `json:"rules"`
-		}](v, "approval.rules", nil)
+	if v.has(string(approval.RuleList)) {
+		list, err := ask(v, approval.RuleList, approval.Nothing{})
 		if err != nil {
 			return err
 		}
 		for _, r := range list.Rules {
-			row := RuleRow{ID: r.ID, Pattern: r.Pattern, Where: r.Session, Owner: r.Owner, Until: r.Expires}
-			if r.Scope == "folder" {
+			row := RuleRow{ID: r.ID, Pattern: r.Pattern, Where: r.Session, Owner: r.Owner, Until: r.ExpiresAt}
+			if r.Scope == approval.InFolder {
 				row.Where = "its folder"
 			} else if title := v.title("session:/" + r.Session); title != "" {
 				row.Where = title
 			}
 			out.Rules = append(out.Rules, row)
 		}
-		out.MayForget = v.has("approval.forget")
+		out.MayForget = v.has(string(approval.RuleForget))
 	}
-	if !v.has("server.settings") {
+	if !v.has(string(server.ServerSettings)) {
 		return nil
 	}
-	all, err := call[struct {
-		Settings []struct {
-			Key    string `json:"key"`
-			Value  string `json:"value"`
-			Source string `json:"source"`
-		} `json:"settings"`
-	}](v, "server.settings", nil)
+	all, err := ask(v, server.ServerSettings, identity.Nothing{})
 	if err != nil {
 		return err
 	}
@@ -102,7 +86,7 @@ func (v *visit) rulesAndSearch(out *ModelsView) error {
 		}
 		out.Search = append(out.Search, row)
 	}
-	out.MaySet, out.MaySeal = v.has("setting.set"), v.has("secret.set")
+	out.MaySet, out.MaySeal = v.has(string(server.SettingSet)), v.has(string(wire.Set))
 	return nil
 }
 

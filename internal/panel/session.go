@@ -1,12 +1,15 @@
 package panel
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
 
+	"tandem/internal/approval"
 	"tandem/internal/panel/ui"
+	"tandem/internal/session"
+	"tandem/internal/session/terminal"
 	"tandem/internal/session/wire"
 )
 
@@ -80,102 +83,29 @@ type OptionView struct{ Label, About string }
 // TodoRow is an entry of the agent's own list.
 type TodoRow struct{ Text, State string }
 
-type wireTurn struct {
-	ID     string `json:"id"`
-	State  string `json:"state"`
-	Reason string `json:"reason"`
-	Ask    string `json:"ask"`
-	Asker  string `json:"asker"`
-	Calls  int64  `json:"calls"`
-	Usage  struct {
-		Input  int64 `json:"input"`
-		Output int64 `json:"output"`
-	} `json:"usage"`
-	Cost    int64      `json:"cost_nano_usd"`
-	EndedAt *time.Time `json:"ended_at"`
-}
-
-type wireCall struct {
-	Ref    string          `json:"ref"`
-	Tool   string          `json:"tool"`
-	Args   json.RawMessage `json:"args"`
-	Title  string          `json:"title"`
-	State  string          `json:"state"`
-	Ask    string          `json:"ask"`
-	Result *struct {
-		Text  string         `json:"text"`
-		Error bool           `json:"error"`
-		Meta  map[string]any `json:"meta"`
-	} `json:"result"`
-}
-
-type wireTurns struct {
-	Turns []wireTurn `json:"turns"`
-	Calls []wireCall `json:"calls"`
-}
-
-type wireMessage struct {
-	Turn   string `json:"turn"`
-	Role   string `json:"role"`
-	Model  string `json:"model"`
-	Blocks []struct {
-		Kind  string `json:"kind"`
-		Text  string `json:"text"`
-		Image *struct {
-			Mime string `json:"mime"`
-			Data []byte `json:"data"`
-			URL  string `json:"url"`
-		} `json:"image"`
-		Call *struct {
-			ID   string          `json:"id"`
-			Name string          `json:"name"`
-			Args json.RawMessage `json:"args"`
-		} `json:"call"`
-		Result *struct {
-			CallID string `json:"call_id"`
-			Text   string `json:"text"`
-			Error  bool   `json:"error"`
-		} `json:"result"`
-	} `json:"blocks"`
-	CreatedAt time.Time `json:"created_at"`
-}
-
-type wireQuestion struct {
-	ID        string `json:"id"`
-	Session   string `json:"session"`
-	Questions []struct {
-		Header   string `json:"header"`
-		Question string `json:"question"`
-		Options  []struct {
-			Label       string `json:"label"`
-			Description string `json:"description"`
-		} `json:"options"`
-	} `json:"questions"`
-}
-
 // session shows one session, with why the last attempt at something was refused.
 func (v *visit) session(id, problem string) error {
-	ses, err := call[wireSession](v, "session.get", map[string]any{"id": id})
+	ses, err := ask(v, session.SessionGet, session.IDIn{ID: id})
 	if err != nil {
 		return err
 	}
-	said, err := call[struct{ Messages []wireMessage }](v, "session.messages", map[string]any{"id": id})
+	said, err := ask(v, session.SessionMessages, session.IDIn{ID: id})
 	if err != nil {
 		return err
 	}
-	turns, err := call[wireTurns](v, "session.turns", map[string]any{"id": id})
+	turns, err := ask(v, session.SessionTurns, session.TurnIn{ID: id})
 	if err != nil {
 		return err
 	}
-	out := SessionView{SessionRow: ses.row("idle"), Now: v.now(), Mode: ses.Mode, Archived: ses.Archived, May: v.has("session.prompt") &&
-		!ses.Archived, Problem: problem}
-	if v.has("session.follow") {
+	out := SessionView{SessionRow: sessionRow(ses, "idle"), Now: v.now(), Mode: string(ses.Mode), Archived: ses.Archived,
+		May: v.has(string(session.SessionPrompt)) && !ses.Archived, Problem: problem}
+	if v.has(string(session.SessionFollow)) {
 		out.Follow = fmt.Sprintf("/sessions/%s/stream?from=%d", pathEscape(id), ses.Events)
 	}
 	if len(turns.Turns) > 0 {
 		newest := turns.Turns[0]
-		out.State = newest.State
-		if newest.State == "failed" || newest.State == "waiting" || newest.State == "cancelled" {
+		out.State = string(newest.State)
+		if newest.State == session.Failed || newest.State == session.Waiting || newest.State == session.Cancelled {
 			out.Reason = newest.Reason
 		}
 	}
@@ -207,17 +137,14 @@ func (v *visit) session(id, problem string) error {
 	for _, t := range ses.Todos {
 		out.Todos = append(out.Todos, TodoRow{t.Content, t.Status})
 	}
-	if title := v.title("session:/" + ses.Parent); title != "" {
-		ses.Parent = title
-	}
-	out.Facts = sessionFacts(ses, turns.Turns)
-	if ses.Driver == "terminal" {
+	out.Facts = sessionFacts(ses, cmp.Or(v.title("session:/"+ses.Parent), ses.Parent), turns.Turns)
+	if ses.Driver == terminal.DriverName {
 		seat, err := v.program(id)
 		if err != nil {
 			return err
 		}
 		if seat != nil {
-			out.Program, out.Facts = seat.view(), append(seat.facts(), out.Facts...)
+			out.Program, out.Facts = programView(seat), append(programFacts(seat), out.Facts...)
 			out.May = out.May && seat.Relay == "" && seat.ClosedAt.IsZero()
 		}
 	}
@@ -233,8 +160,8 @@ const turnsRead = 40
 
 // sessionCalls are the calls of a session's turns by the model's own name for
 // them. The newest turn's came with the list.
-func (v *visit) sessionCalls(id string, turns wireTurns) (map[string]wireCall, error) {
-	out := map[string]wireCall{}
+func (v *visit) sessionCalls(id string, turns session.TurnsOut) (map[string]*session.Call, error) {
+	out := map[string]*session.Call{}
 	for _, c := range turns.Calls {
 		out[c.Ref] = c
 	}
@@ -242,7 +169,7 @@ func (v *visit) sessionCalls(id string, turns wireTurns) (map[string]wireCall, e
 		if i == 0 || t.Calls == 0 {
 			continue
 		}
-		one, err := call[wireTurns](v, "session.turns", map[string]any{"id": id, "turn": t.ID})
+		one, err := ask(v, session.SessionTurns, session.TurnIn{ID: id, Turn: t.ID})
 		if err != nil {
 			return nil, err
 		}
@@ -254,7 +181,7 @@ func (v *visit) sessionCalls(id string, turns wireTurns) (map[string]wireCall, e
 }
 
 // asksOf are the pending asks that the session's open turns wait for.
-func (v *visit) asksOf(turns wireTurns, calls map[string]wireCall) ([]AskRow, error) {
+func (v *visit) asksOf(turns session.TurnsOut, calls map[string]*session.Call) ([]AskRow, error) {
 	seen := map[string]bool{}
 	for _, t := range turns.Turns {
 		if t.EndedAt == nil && t.Ask != "" {
@@ -262,18 +189,18 @@ func (v *visit) asksOf(turns wireTurns, calls map[string]wireCall) ([]AskRow, er
 		}
 	}
 	for _, c := range calls {
-		if c.State == "asking" && c.Ask != "" {
+		if c.State == session.CallAsking && c.Ask != "" {
 			seen[c.Ask] = true
 		}
 	}
-	if len(seen) == 0 || !v.has("approval.list") {
+	if len(seen) == 0 || !v.has(string(approval.AskList)) {
 		return nil, nil
 	}
-	pending, err := v.asks("pending")
+	pending, err := v.asks(string(approval.Pending))
 	var out []AskRow
 	for _, a := range pending {
 		if seen[a.ID] {
-			out = append(out, a.row())
+			out = append(out, askRow(a))
 		}
 	}
 	return out, err
@@ -281,10 +208,10 @@ func (v *visit) asksOf(turns wireTurns, calls map[string]wireCall) ([]AskRow, er
 
 // firstAsk is everything about the ask that is to be answered next, from the page back.
 func (v *visit) firstAsk(asks []AskRow, back string) (*AskView, error) {
-	if len(asks) == 0 || !v.has("approval.get") {
+	if len(asks) == 0 || !v.has(string(approval.AskGet)) {
 		return nil, nil
 	}
-	a, err := call[wireAsk](v, "approval.get", map[string]any{"id": asks[0].ID})
+	a, err := ask(v, approval.AskGet, approval.IDIn{ID: asks[0].ID})
 	if err != nil {
 		return nil, err
 	}
@@ -294,10 +221,10 @@ func (v *visit) firstAsk(asks []AskRow, back string) (*AskView, error) {
 }
 
 func (v *visit) questionsOf(id string) ([]QuestionView, error) {
-	if !v.has("question.list") {
+	if !v.has(string(session.QuestionList)) {
 		return nil, nil
 	}
-	list, err := call[struct{ Questions []wireQuestion }](v, "question.list", nil)
+	list, err := ask(v, session.QuestionList, session.Nothing{})
 	var out []QuestionView
 	for _, q := range list.Questions {
 		if q.Session != id {
@@ -316,13 +243,14 @@ func (v *visit) questionsOf(id string) ([]QuestionView, error) {
 	return out, err
 }
 
-func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
+// sessionFacts are what the page's margin says of a session; from is the one that it came from, as people know it.
+func sessionFacts(s *session.Session, from string, turns []*session.Turn) []ui.Pair {
 	var in, out, cost int64
 	for _, t := range turns {
-		in, out, cost = in+t.Usage.Input, out+t.Usage.Output, cost+t.Cost
+		in, out, cost = in+t.Usage.Input, out+t.Usage.Output, cost+int64(t.Cost)
 	}
 	facts := []ui.Pair{
-		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: driverName(s.Driver, s.Model)}, {Key: "Mode", Value: s.Mode},
+		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: driverName(s.Driver, s.Model)}, {Key: "Mode", Value: string(s.Mode)},
 		{Key: "Folder", Value: s.Directory, Mono: true},
 		{Key: "Opened by", Value: s.Owner}, {Key: "Opened", Value: ui.Stamp(s.CreatedAt)}, {Key: "Turns", Value: strconv.Itoa(len(turns))},
 		{Key: "Tokens", Value: fmt.Sprintf("%d in, %d out", in, out)},
@@ -333,8 +261,8 @@ func sessionFacts(s wireSession, turns []wireTurn) []ui.Pair {
 	if cost > 0 {
 		facts = append(facts, ui.Pair{Key: "Cost", Value: fmt.Sprintf("%.4f USD", float64(cost)/1e9)})
 	}
-	if s.Parent != "" {
-		facts = append(facts, ui.Pair{Key: "Came from", Value: s.Parent})
+	if from != "" {
+		facts = append(facts, ui.Pair{Key: "Came from", Value: from})
 	}
 	return append(facts, ui.Pair{Key: "Session", Value: s.ID, Mono: true, Copy: true})
 }

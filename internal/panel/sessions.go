@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,50 +9,53 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/panel/ui"
-	"tandem/internal/session/wire"
+	"tandem/internal/provider"
+	"tandem/internal/session"
+	"tandem/internal/session/terminal"
 )
 
 func sessionsNav() page {
-	return page{id: "sessions", label: "Sessions", href: "/panel/sessions", icon: "session", key: "g w", needs: "session.list",
+	return page{id: "sessions", label: "Sessions", href: "/panel/sessions", icon: "session", key: "g w", needs: string(session.SessionList),
 		routes: func(p *Panel) {
 			asideRoutes(p)
 			p.get("/panel/sessions", func(v *visit) error { return v.sessions("") })
 			p.get("/panel/sessions/{id}", func(v *visit) error { return v.session(v.r.PathValue("id"), "") })
-			p.act(act{pattern: "/panel/sessions", op: "session.create", input: createInput,
-				done: func(v *visit, _ any, out json.RawMessage) error {
-					var made wireSession
-					if err := json.Unmarshal(out, &made); err != nil {
-						return err
-					}
+			perform(p, "/panel/sessions", session.SessionCreate, createInput,
+				func(v *visit, _ session.CreateIn, made *session.Session) error {
 					return v.go303(sessionHref(made.ID), "")
 				},
-				refused: func(v *visit, err error) error { return v.sessions(words(err)) }})
-			on := func(verb, op, said string, input func(v *visit) (any, error)) {
-				p.act(act{pattern: "/panel/sessions/{id}/" + verb, op: op, input: input,
-					done: func(v *visit, _ any, _ json.RawMessage) error {
-						switch v.r.PostFormValue("from") {
-						case "terminal":
-							return v.go303(sessionHref(v.r.PathValue("id"))+"/terminal", said)
-						case "overview":
-							return v.go303("/panel/", said)
-						}
-						return v.go303(sessionHref(v.r.PathValue("id")), said)
-					},
-					refused: func(v *visit, err error) error {
-						if v.r.PostFormValue("from") == "terminal" {
-							return v.terminal(v.r.PathValue("id"), words(err))
-						}
-						return v.session(v.r.PathValue("id"), words(err))
-					}})
-			}
+				func(v *visit, err error) error { return v.sessions(words(err)) })
 			terminalRoutes(p)
-			on("prompt", "session.prompt", "", promptInput)
-			on("cancel", "session.cancel", "turn-stopped", func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil })
-			on("archive", "session.update", "", archiveInput)
-			on("answer", "question.answer", "answered", answerInput)
-			on("resume", "session.open", "resumed", resumeInput)
+			onSession(p, "prompt", session.SessionPrompt, "", promptInput)
+			onSession(p, "cancel", session.SessionCancel, "turn-stopped", func(v *visit) (session.TurnIn, error) {
+				return session.TurnIn{ID: v.r.PathValue("id")}, nil
+			})
+			onSession(p, "archive", session.SessionUpdate, "", archiveInput)
+			onSession(p, "answer", session.QuestionAnswer, "answered", answerInput)
+			onSession(p, "resume", terminal.SessionOpen, "resumed", resumeInput)
 		}}
+}
+
+// onSession is a form on one session: it leads back to the page it was on, and says there what was done.
+func onSession[In, Out any](p *Panel, verb string, d op.Def[In, Out], said string, input func(*visit) (In, error)) {
+	perform(p, "/panel/sessions/{id}/"+verb, d, input,
+		func(v *visit, _ In, _ Out) error {
+			switch v.r.PostFormValue("from") {
+			case "terminal":
+				return v.go303(sessionHref(v.r.PathValue("id"))+"/terminal", said)
+			case "overview":
+				return v.go303("/panel/", said)
+			}
+			return v.go303(sessionHref(v.r.PathValue("id")), said)
+		},
+		func(v *visit, err error) error {
+			if v.r.PostFormValue("from") == "terminal" {
+				return v.terminal(v.r.PathValue("id"), words(err))
+			}
+			return v.session(v.r.PathValue("id"), words(err))
+		})
 }
 
 // SessionRow is a session in a list.
@@ -84,29 +86,7 @@ type SessionsView struct {
 	Problem  string
 }
 
-type wireSession struct {
-	ID        string        `json:"id"`
-	Title     string        `json:"title"`
-	Directory string        `json:"directory"`
-	Driver    string        `json:"driver"`
-	Model     string        `json:"model"`
-	Mode      string        `json:"mode"`
-	Parent    string        `json:"parent"`
-	Owner     string        `json:"owner"`
-	Archived  bool          `json:"archived"`
-	Confined  string        `json:"confined"`
-	Aside     []*wire.Aside `json:"aside"`
-	State     string        `json:"state"`
-	Events    int64         `json:"events"`
-	CreatedAt time.Time     `json:"created_at"`
-	UpdatedAt time.Time     `json:"updated_at"`
-	Todos     []struct {
-		Content string `json:"content"`
-		Status  string `json:"status"`
-	} `json:"todos"`
-}
-
-func (s wireSession) row(state string) SessionRow {
+func sessionRow(s *session.Session, state string) SessionRow {
 	return SessionRow{ID: s.ID, Title: s.Title, State: state, Driver: driverName(s.Driver, s.Model), Model: s.Model, Folder: s.Directory,
 		Owner: s.Owner, Changed: s.UpdatedAt}
 }
@@ -114,12 +94,9 @@ func (s wireSession) row(state string) SessionRow {
 const sessionsShown = 50
 
 func (v *visit) sessions(problem string) error {
-	out := SessionsView{Now: v.now(), Archived: v.query("tab") == "archived", Query: v.query("q"), May: v.has("session.create"),
+	out := SessionsView{Now: v.now(), Archived: v.query("tab") == "archived", Query: v.query("q"), May: v.has(string(session.SessionCreate)),
 		Problem: problem}
-	list, err := call[struct {
-		Sessions []wireSession
-		More     bool
-	}](v, "session.list", map[string]any{"q": out.Query, "archived": out.Archived, "limit": sessionsShown})
+	list, err := ask(v, session.SessionList, session.ListIn{Query: out.Query, Archived: out.Archived, Limit: sessionsShown})
 	if err != nil {
 		return err
 	}
@@ -131,14 +108,14 @@ func (v *visit) sessions(problem string) error {
 	for _, s := range list.Sessions {
 		seat, ok := seats[s.ID]
 		if !ok {
-			out.Rows = append(out.Rows, s.row(s.State))
+			out.Rows = append(out.Rows, sessionRow(s, s.State))
 			continue
 		}
-		row := s.row(seat.State)
+		row := sessionRow(s, string(seat.State))
 		row.Driver, row.Held, row.Relay = driverName(s.Driver, seat.Agent), seat.Held, seat.Relay != ""
 		out.Rows = append(out.Rows, row)
 	}
-	out.Programs = v.has("session.open")
+	out.Programs = v.has(string(terminal.SessionOpen))
 	if out.May {
 		if out.Default, out.Folders, err = v.startingPoint(); err != nil {
 			return err
@@ -153,7 +130,7 @@ func (v *visit) sessions(problem string) error {
 
 // driverName says what makes a session go.
 func driverName(driver, agent string) string {
-	if driver != "terminal" {
+	if driver != terminal.DriverName {
 		return driver
 	}
 	agent, _, _ = strings.Cut(agent, "/")
@@ -162,15 +139,15 @@ func driverName(driver, agent string) string {
 
 // startingPoint is what a new session may begin with.
 func (v *visit) startingPoint() (model string, folders []string, err error) {
-	if v.has("provider.list") {
-		p, err := call[wireProviders](v, "provider.list", nil)
+	if v.has(string(session.ProviderList)) {
+		p, err := ask(v, session.ProviderList, session.Nothing{})
 		if err != nil {
 			return "", nil, err
 		}
 		model = p.Default
 	}
-	if v.has("folder.list") {
-		f, err := call[wireFolders](v, "folder.list", nil)
+	if v.has(string(session.FolderList)) {
+		f, err := ask(v, session.FolderList, session.Nothing{})
 		if err != nil {
 			return "", nil, err
 		}
@@ -181,69 +158,58 @@ func (v *visit) startingPoint() (model string, folders []string, err error) {
 	return model, folders, nil
 }
 
-func createInput(v *visit) (any, error) {
-	in := map[string]any{}
-	for _, name := range []string{"title", "model", "directory", "mode"} {
-		if s := v.r.PostFormValue(name); s != "" {
-			in[name] = s
-		}
-	}
-	return in, nil
+func createInput(v *visit) (session.CreateIn, error) {
+	form := v.r.PostFormValue
+	return session.CreateIn{Title: form("title"), Model: form("model"), Directory: form("directory"), Mode: session.Mode(form("mode"))}, nil
 }
 
-func promptInput(v *visit) (any, error) {
-	in := map[string]any{"id": v.r.PathValue("id"), "text": v.r.PostFormValue("text")}
+func promptInput(v *visit) (session.PromptIn, error) {
+	in := session.PromptIn{ID: v.r.PathValue("id"), Text: v.r.PostFormValue("text")}
 	if v.r.PostFormValue("plan") != "" {
-		in["options"] = map[string]any{"mode": "plan"}
+		in.Options.Mode = session.PlanMode
 	}
-	return in, attachments(v, in)
+	return in, attachments(v, &in)
 }
 
 // attachments puts the files of a form beside the prompt: images as images, texts as texts that are marked as files.
-func attachments(v *visit, in map[string]any) error {
+func attachments(v *visit, in *session.PromptIn) error {
 	if v.r.MultipartForm == nil {
 		return nil
 	}
-	images := []map[string]any{}
 	for _, h := range v.r.MultipartForm.File["files"] {
 		f, err := h.Open()
 		if err != nil {
-			return fault.New(fault.Invalid, "session.prompt", "%s cannot be read", h.Filename)
+			return fault.New(fault.Invalid, string(session.SessionPrompt), "%s cannot be read", h.Filename)
 		}
 		data, err := io.ReadAll(f)
 		f.Close()
 		if err != nil {
-			return fault.New(fault.Invalid, "session.prompt", "%s cannot be read", h.Filename)
+			return fault.New(fault.Invalid, string(session.SessionPrompt), "%s cannot be read", h.Filename)
 		}
 		switch mime := http.DetectContentType(data); {
 		case strings.HasPrefix(mime, "image/"):
-			images = append(images, map[string]any{"mime": mime, "data": data})
+			in.Images = append(in.Images, provider.Image{Mime: mime, Data: data})
 		case utf8.Valid(data):
-			in["text"] = fmt.Sprintf("%s\n<file name=%q>\n%s\n</file>", in["text"], h.Filename, data)
+			in.Text = fmt.Sprintf("%s\n<file name=%q>\n%s\n</file>", in.Text, h.Filename, data)
 		default:
-			return fault.New(fault.Invalid, "session.prompt", "%s is neither an image nor text", h.Filename)
+			return fault.New(fault.Invalid, string(session.SessionPrompt), "%s is neither an image nor text", h.Filename)
 		}
-	}
-	if len(images) > 0 {
-		in["images"] = images
 	}
 	return nil
 }
 
-func archiveInput(v *visit) (any, error) {
-	return map[string]any{"id": v.r.PathValue("id"), "archived": v.r.PostFormValue("archived") != ""}, nil
+func archiveInput(v *visit) (session.UpdateIn, error) {
+	archived := v.r.PostFormValue("archived") != ""
+	return session.UpdateIn{ID: v.r.PathValue("id"), Archived: &archived}, nil
 }
 
-func answerInput(v *visit) (any, error) {
-	in := map[string]any{"id": v.r.PostFormValue("question"), "answer": v.r.PostFormValue("answer")}
+func answerInput(v *visit) (session.AnswerIn, error) {
+	in := session.AnswerIn{ID: v.r.PostFormValue("question"), Answer: v.r.PostFormValue("answer"), Reject: v.r.PostFormValue("reject") != ""}
 	if all := v.r.PostForm["answer"]; len(all) > 1 { // several things were asked at once
-		in["answer"], in["answers"] = "", all
+		in.Answer, in.Answers = "", all
 	}
 	if choice := v.r.PostFormValue("choice"); choice != "" {
-		in["answer"] = choice
-	}
-	if v.r.PostFormValue("reject") != "" {
-		in["reject"] = true
+		in.Answer = choice
 	}
 	return in, nil
 }

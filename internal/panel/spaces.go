@@ -2,7 +2,6 @@ package panel
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"mime"
@@ -12,55 +11,43 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/space/peer"
+
 	"tandem/internal/panel/ui"
 )
 
 func spacesNav() page {
-	return page{id: "spaces", label: "Spaces", href: "/panel/spaces", icon: "spaces", key: "g e", needs: "space.list", routes: func(p *Panel) {
-		p.get("/panel/spaces", func(v *visit) error { return v.spaces(SpaceView{}) })
-		p.get("/panel/spaces/hosted/{id}", func(v *visit) error { return v.hosted(v.r.PathValue("id")) })
-		p.get("/panel/spaces/messages", func(v *visit) error { return v.mail("") })
-		p.get("/panel/spaces/messages/{id}/attachments/{n}", (*visit).saveAttachment)
-		p.get("/panel/spaces/in", (*visit).switchSpace)
-		form := func(path, op, to, said string, input func(v *visit) (any, error)) {
-			p.act(act{pattern: path, op: op, input: input,
-				done: func(v *visit, _ any, out json.RawMessage) error {
-					if op != "space.leave" {
-						if err := lookAtNew(v, out); err != nil {
-							return err
-						}
-					}
-					return v.go303(to, said)
-				},
-				refused: func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }})
-		}
-		form("/panel/spaces", "space.create", "/panel/spaces", "space-made", func(v *visit) (any, error) { return formFields(v, "name"), nil })
-		form("/panel/spaces/join", "space.join", "/panel/spaces", "space-joined",
-			func(v *visit) (any, error) { return formFields(v, "code"), nil })
-		form("/panel/spaces/leave", "space.leave", "/panel/spaces", "space-left", func(v *visit) (any, error) { return nil, nil })
-		p.act(act{pattern: "/panel/spaces/invite", op: "space.invite",
-			input: func(v *visit) (any, error) { return map[string]any{"link": v.r.PostFormValue("link") != ""}, nil },
-			done: func(v *visit, _ any, out json.RawMessage) error {
-				var made struct {
-					Code    string    `json:"code"`
-					Expires time.Time `json:"expires_at"`
-				}
-				if err := json.Unmarshal(out, &made); err != nil {
-					return err
-				}
-				return v.spaces(SpaceView{Invite: peersWords(made.Code), InviteEnds: made.Expires})
-			},
-			refused: func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }})
-		p.act(act{pattern: "/panel/spaces/messages", op: "space.send",
-			input: func(v *visit) (any, error) { return sendInput(v), nil },
-			done: func(v *visit, _ any, _ json.RawMessage) error {
-				return v.go303("/panel/spaces/messages", "message-sent")
-			},
-			refused: func(v *visit, err error) error { return v.mail(words(err)) }})
-		confirm(p, confirmed{path: "/panel/spaces/peers/{id}/remove", op: "space.remove", field: "peer", title: "Remove this member?",
-			text: "It reads nothing that is said from then on. What it read before, it has read.",
-			does: "Remove", back: "/panel/spaces", said: "peer-removed", nav: "spaces"})
-	}}
+	return page{id: "spaces", label: "Spaces", href: "/panel/spaces", icon: "spaces", key: "g e", needs: string(peer.SpaceList),
+		routes: spaceRoutes}
+}
+
+func spaceRoutes(p *Panel) {
+	p.get("/panel/spaces", func(v *visit) error { return v.spaces(SpaceView{}) })
+	p.get("/panel/spaces/hosted/{id}", func(v *visit) error { return v.hosted(v.r.PathValue("id")) })
+	p.get("/panel/spaces/messages", func(v *visit) error { return v.mail("") })
+	p.get("/panel/spaces/messages/{id}/attachments/{n}", (*visit).saveAttachment)
+	p.get("/panel/spaces/in", (*visit).switchSpace)
+	again := func(v *visit, err error) error { return v.spaces(SpaceView{Problem: words(err)}) }
+	perform(p, "/panel/spaces", peer.SpaceCreate,
+		func(v *visit) (peer.CreateIn, error) { return peer.CreateIn{Name: v.field("name")}, nil },
+		func(v *visit, _ peer.CreateIn, made peer.Created) error { return v.lookAtNew(made.Space, "space-made") }, again)
+	perform(p, "/panel/spaces/join", peer.SpaceJoin,
+		func(v *visit) (peer.JoinIn, error) { return peer.JoinIn{Code: v.field("code")}, nil },
+		func(v *visit, _ peer.JoinIn, in peer.Joined) error { return v.lookAtNew(in.Space, "space-joined") }, again)
+	form(p, "/panel/spaces/leave", peer.SpaceLeave, "/panel/spaces", "space-left",
+		func(v *visit) (peer.Which, error) { return peer.Which{}, nil }, again)
+	perform(p, "/panel/spaces/invite", peer.SpaceInvite,
+		func(v *visit) (peer.InviteIn, error) { return peer.InviteIn{Link: v.field("link") != ""}, nil },
+		func(v *visit, _ peer.InviteIn, made peer.Invited) error {
+			return v.spaces(SpaceView{Invite: peersWords(made.Code), InviteEnds: made.Expires})
+		}, again)
+	form(p, "/panel/spaces/messages", peer.SpaceSend, "/panel/spaces/messages", "message-sent",
+		func(v *visit) (peer.SendIn, error) { return sendInput(v), nil },
+		func(v *visit, err error) error { return v.mail(words(err)) })
+	confirm(p, peer.SpaceRemove, func(id string) peer.RemoveIn { return peer.RemoveIn{Peer: id} }, confirmed{
+		path: "/panel/spaces/peers/{id}/remove", title: "Remove this member?",
+		text: "It reads nothing that is said from then on. What it read before, it has read.",
+		does: "Remove", back: "/panel/spaces", said: "peer-removed", nav: "spaces"})
 }
 
 // SeatRow is a place in a space that somebody on this machine holds.
@@ -135,37 +122,8 @@ type MailView struct {
 	Switch  SpaceSwitch
 }
 
-type wireSeat struct {
-	Space    string `json:"space"`
-	Title    string `json:"title"`
-	Username string `json:"username"`
-	State    string `json:"state"`
-	Host     string `json:"host"`
-	Online   bool   `json:"online"`
-	Yours    bool   `json:"yours"`
-}
-
-type wirePeers struct {
-	Peers []struct {
-		Username  string   `json:"username"`
-		ID        string   `json:"id"`
-		You       bool     `json:"you"`
-		Online    bool     `json:"online"`
-		SeenAt    string   `json:"seen_at"`
-		WorkingOn []string `json:"working_on"`
-		Profile   struct {
-			Agent   string   `json:"agent"`
-			Model   string   `json:"model"`
-			Folder  string   `json:"folder"`
-			Servers []string `json:"mcp_servers"`
-			Tools   []string `json:"tools"`
-		} `json:"profile"`
-	} `json:"peers"`
-	Health string `json:"health"`
-}
-
 func (v *visit) seats() ([]SeatRow, error) {
-	list, err := call[struct{ Seats []wireSeat }](v, "space.list", nil)
+	list, err := ask(v, peer.SpaceList, peer.Nothing{})
 	var out []SeatRow
 	for _, s := range list.Seats {
 		out = append(out, SeatRow{Space: s.Space, Title: peersWords(s.Title), Me: peersWords(s.Username), State: s.State, Host: s.Host,
@@ -176,7 +134,7 @@ func (v *visit) seats() ([]SeatRow, error) {
 
 // peerNames are the other members.
 func (v *visit) peerNames() ([]string, error) {
-	peers, err := call[wirePeers](v, "space.peers", nil)
+	peers, err := ask(v, peer.SpacePeers, peer.Which{})
 	var out []string
 	for _, p := range peers.Peers {
 		if !p.You {
@@ -197,7 +155,7 @@ func (v *visit) spaces(out SpaceView) error {
 	if out.Hosted, err = v.hostedRows(); err != nil {
 		return err
 	}
-	peers, err := call[wirePeers](v, "space.peers", nil)
+	peers, err := ask(v, peer.SpacePeers, peer.Which{})
 	switch {
 	case err == nil:
 		out.In, out.Health = true, peersWords(peers.Health)
@@ -241,21 +199,12 @@ func (v *visit) spaceDetails(out *SpaceView) error {
 	if out.Switch, err = v.spaceSwitch("spaces"); err != nil {
 		return err
 	}
-	phrase, err := call[struct {
-		Text string `json:"text"`
-	}](v, "space.phrase", nil)
+	phrase, err := ask(v, peer.SpacePhrase, peer.Which{})
 	if err != nil {
 		return err
 	}
 	out.Phrase, _, _ = strings.Cut(phrase.Text, "\n")
-	log, err := call[struct {
-		Entries []struct {
-			At     string `json:"at"`
-			Actor  string `json:"actor"`
-			Action string `json:"action"`
-			Detail string `json:"detail"`
-		} `json:"entries"`
-	}](v, "space.activity", map[string]any{"limit": activityShown})
+	log, err := ask(v, peer.SpaceActivity, peer.ActivityIn{Limit: activityShown})
 	if err != nil {
 		return err
 	}
@@ -275,33 +224,7 @@ func (v *visit) mail(problem string) error {
 	if err != nil {
 		return err
 	}
-	in, err := call[struct {
-		Messages []struct {
-			ID          string            `json:"id"`
-			Type        string            `json:"type"`
-			From        string            `json:"from"`
-			To          string            `json:"to"`
-			At          string            `json:"at"`
-			Text        string            `json:"text"`
-			Read        bool              `json:"read"`
-			Thread      string            `json:"thread"`
-			Peers       map[string]string `json:"peers"`
-			Attachments []struct {
-				Name string `json:"name"`
-				Size int64  `json:"size"`
-				Sum  string `json:"sha256"`
-			} `json:"attachments"`
-			Ref *struct {
-				File    string `json:"file"`
-				Snippet string `json:"snippet"`
-			} `json:"ref"`
-		} `json:"messages"`
-		Outbox []struct {
-			ID    string `json:"id"`
-			State string `json:"state"`
-			Why   string `json:"why"`
-		} `json:"outbox"`
-	}](v, "space.inbox", map[string]any{"all": true, "limit": 100, "text": v.query("q"), "thread": v.query("thread")})
+	in, err := ask(v, peer.SpaceInbox, peer.InboxIn{All: true, Limit: 100, Text: v.query("q"), Thread: v.query("thread")})
 	if err != nil {
 		return err
 	}
@@ -323,7 +246,7 @@ func (v *visit) mail(problem string) error {
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	for _, w := range in.Outbox {
+	for _, w := range in.Waiting {
 		out.Waiting = append(out.Waiting, w.ID+" is "+w.State+" "+peersWords(w.Why))
 	}
 	if out.Peers, err = v.peerNames(); err != nil {
@@ -360,10 +283,7 @@ func (v *visit) saveAttachment() error {
 	if err != nil {
 		return noSuchPage
 	}
-	got, err := call[struct {
-		Name string `json:"name"`
-		Data []byte `json:"data"`
-	}](v, "space.attachment", map[string]any{"id": v.r.PathValue("id"), "n": n})
+	got, err := ask(v, peer.SpaceAttachment, peer.AttachmentIn{ID: v.r.PathValue("id"), N: n})
 	if err != nil {
 		return err
 	}
@@ -386,10 +306,7 @@ func bytesFor(n int64) string {
 }
 
 // sendInput is a message: an answer goes to those whom it answers unless somebody was chosen.
-func sendInput(v *visit) map[string]any {
-	in := formFields(v, "message", "type", "reply_to")
-	if to := v.r.PostForm["to"]; len(to) > 0 {
-		in["to"] = strings.Join(to, ",")
-	}
-	return in
+func sendInput(v *visit) peer.SendIn {
+	return peer.SendIn{Message: v.field("message"), Type: v.field("type"), ReplyTo: v.field("reply_to"),
+		To: strings.Join(v.r.PostForm["to"], ",")}
 }

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"time"
 
+	"tandem/internal/board"
+	"tandem/internal/space"
+	"tandem/internal/space/peer"
+
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 )
@@ -46,41 +50,26 @@ type HostedView struct {
 
 // spaceThings fills in what the members share beside messages and tasks.
 func (v *visit) spaceThings(out *SpaceView) error {
-	vars, err := call[struct {
-		Vars []struct{ Key, Value, By string } `json:"vars"`
-	}](v, "space.get_var", map[string]any{"key": "*"})
+	vars, err := ask(v, peer.SpaceGetVar, peer.GetVarIn{Key: "*"})
 	if err != nil {
 		return err
 	}
 	for _, x := range vars.Vars {
 		out.Vars = append(out.Vars, VarRow{peersWords(x.Key), peersWords(x.Value), peersWords(x.By)})
 	}
-	found, err := call[struct {
-		Findings []struct {
-			ID             string `json:"id"`
-			Severity       string `json:"severity"`
-			Service        string `json:"service"`
-			Summary        string `json:"summary"`
-			By             string `json:"by"`
-			Task           string `json:"task_id"`
-			Recommendation string `json:"recommendation"`
-		} `json:"findings"`
-	}](v, "board.findings", nil)
+	found, err := ask(v, peer.BoardFindings, peer.FindingsIn{})
 	if err != nil {
 		return err
 	}
 	for _, f := range found.Findings {
-		out.Findings = append(out.Findings, FindingRow{f.ID, peersWords(f.Severity), peersWords(f.Service), peersWords(f.Summary),
-			peersWords(f.By), f.Task, peersWords(f.Recommendation)})
+		row := FindingRow{ID: f.ID, Severity: peersWords(f.Severity), Service: peersWords(f.Service), Summary: peersWords(f.Summary),
+			By: peersWords(f.By), Advice: peersWords(f.Recommendation)}
+		if f.Task != nil {
+			row.Task = string(*f.Task)
+		}
+		out.Findings = append(out.Findings, row)
 	}
-	leased, err := call[struct {
-		Leases []struct {
-			Path   string `json:"path"`
-			By     string `json:"by"`
-			Until  int64  `json:"until"`
-			Shared bool   `json:"shared"`
-		} `json:"leases"`
-	}](v, "space.leases", nil)
+	leased, err := ask(v, peer.SpaceLeases, peer.Which{})
 	if err != nil {
 		return err
 	}
@@ -91,20 +80,7 @@ func (v *visit) spaceThings(out *SpaceView) error {
 }
 
 func (v *visit) hostedRows() ([]HostedRow, error) {
-	list, err := call[struct {
-		Spaces []struct {
-			Space   string    `json:"space"`
-			State   string    `json:"state"`
-			MovedTo string    `json:"moved_to"`
-			Hash    string    `json:"hash"`
-			Term    int64     `json:"term"`
-			Epoch   int64     `json:"epoch"`
-			Entries int64     `json:"entries"`
-			Members int       `json:"members"`
-			Here    int       `json:"here"`
-			Started time.Time `json:"started_at"`
-		} `json:"spaces"`
-	}](v, "space.hosted", nil)
+	list, err := ask(v, space.SpaceHosted, struct{}{})
 	if fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) {
 		return nil, nil // what one may not see, is not there
 	}
@@ -125,24 +101,14 @@ func (v *visit) hosted(id string) error {
 	if i < 0 {
 		return noSuchPage
 	}
-	board, err := call[struct {
-		Tasks []struct {
-			ID       string    `json:"id"`
-			Status   string    `json:"status"`
-			Priority string    `json:"priority"`
-			Holder   string    `json:"holder"`
-			Creator  string    `json:"creator"`
-			Needs    []string  `json:"depends_on"`
-			Version  int64     `json:"version"`
-			Changed  time.Time `json:"updated_at"`
-		} `json:"tasks"`
-	}](v, "board.structure", map[string]any{"space": id})
+	tasks, err := ask(v, board.BoardStructure, board.StructureIn{Space: id})
 	if err != nil {
 		return err
 	}
 	out := HostedView{HostedRow: rows[i], Now: v.now()}
-	for _, t := range board.Tasks {
-		out.Tasks = append(out.Tasks, HostedTask{t.ID, t.Status, t.Priority, t.Holder, t.Creator, t.Needs, t.Version, t.Changed})
+	for _, t := range tasks.Tasks {
+		out.Tasks = append(out.Tasks, HostedTask{string(t.ID), string(t.Status), string(t.Prio), t.Holder, t.Creator, plain(t.Needs), t.Version,
+			t.Changed})
 	}
 	s := v.shell("spaces", "Hosted here")
 	s.Here, s.Back = "/panel/spaces/hosted/"+pathEscape(id), &ui.Crumb{Label: "Spaces", Href: "/panel/spaces"}

@@ -6,23 +6,26 @@ import (
 	"strings"
 	"time"
 
+	server "tandem/internal/server/wire"
+	"tandem/internal/settings"
+
 	"tandem/internal/identity"
 	"tandem/internal/panel/ui"
 )
 
 func systemNav() page {
-	return page{id: "system", label: "System", href: "/panel/system", icon: "system", key: "g s", needs: "server.status",
+	return page{id: "system", label: "System", href: "/panel/system", icon: "system", key: "g s", needs: string(server.ServerStatus),
 		routes: func(p *Panel) {
 			p.get("/panel/system", (*visit).system)
 			passkeyRoutes(p)
-			confirm(p, confirmed{
-				path: "/panel/browsers/{id}/end", op: "signin.end", title: "Sign this browser out?", does: "Sign it out", back: "/panel/system",
-				said: "browser-gone", nav: "system",
+			confirm(p, identity.SigninEnd, func(id string) identity.BrowserIn { return identity.BrowserIn{ID: id} }, confirmed{
+				path: "/panel/browsers/{id}/end", title: "Sign this browser out?", does: "Sign it out",
+				back: "/panel/system", said: "browser-gone", nav: "system",
 				text: "Its next page asks for a new sign-in link. Do this when you do not know the browser, or have lost the device.",
 			})
-			confirm(p, confirmed{
-				path: "/panel/recovery/{id}/stop", op: "recovery.stop", title: "Stop replacing the PIN?", does: "Stop it", back: "/panel/system",
-				said: "recovery-stopped", nav: "system",
+			confirm(p, identity.RecoveryStop, func(id string) identity.StopIn { return identity.StopIn{ID: id} }, confirmed{
+				path: "/panel/recovery/{id}/stop", title: "Stop replacing the PIN?", does: "Stop it",
+				back: "/panel/system", said: "recovery-stopped", nav: "system",
 				text: "Root of this machine began to replace the PIN. Stop it when nobody forgot it; the PIN stays what it is.",
 			})
 		}}
@@ -38,14 +41,6 @@ type Check struct {
 	Does string // what the link says
 }
 
-// Setting is a value and where it came from.
-type Setting struct {
-	Key    string
-	Value  string
-	Source string // default, config.toml, .env, environment, flag
-	Doc    string
-}
-
 // PasskeyRow is a registered passkey.
 type PasskeyRow struct {
 	ID      string
@@ -55,18 +50,9 @@ type PasskeyRow struct {
 	LastUse time.Time
 }
 
-// BrowserRow is a browser that is signed in to the panel.
-type BrowserRow struct {
-	ID        string    `json:"id"`
-	Agent     string    `json:"agent"`
-	SignedIn  time.Time `json:"signed_in_at"`
-	ExpiresAt time.Time `json:"expires_at"`
-	Here      bool      `json:"here"`
-}
-
-// name is what a person calls it; browsers write long lines about themselves,
+// browserName is what a person calls a browser; browsers write long lines about themselves,
 // in which the maker's other names come first.
-func (b BrowserRow) name() string {
+func browserName(b *identity.Browser) string {
 	product, system := "A browser", ""
 	for _, p := range []string{"Firefox", "Edg", "OPR", "Chrome", "Safari"} {
 		if strings.Contains(b.Agent, p+"/") {
@@ -93,9 +79,9 @@ type SystemView struct {
 	Status   []ui.Pair
 	Storage  []ui.Pair
 	Checks   []Check
-	Settings []Setting
+	Settings []settings.Value
 	Passkeys []PasskeyRow
-	Browsers []BrowserRow
+	Browsers []*identity.Browser
 }
 
 func (c Check) word() string {
@@ -108,23 +94,6 @@ func (c Check) word() string {
 		return "broken"
 	}
 	return "note"
-}
-
-type wireStatus struct {
-	PID      int      `json:"pid"`
-	Uptime   int64    `json:"uptime_secs"`
-	Repos    []string `json:"repos"`
-	Listen   string   `json:"listen"`
-	Listens  []string `json:"listens"`
-	Address  string   `json:"address"`     // where other machines find it
-	Key      string   `json:"fingerprint"` // of the TLS key, when it listens beyond this machine
-	Version  string   `json:"version"`
-	Data     string   `json:"data"`
-	Database string   `json:"database"`
-	Events   int64    `json:"events"`
-	Panel    string   `json:"panel"`
-	PIN      bool     `json:"pin_set"`
-	Sandbox  string   `json:"sandbox"`
 }
 
 // uptime is written as status on the command line writes it: 2h 15m.
@@ -141,7 +110,7 @@ func uptime(secs int64) string {
 	return fmt.Sprintf("%dd %dh", secs/86400, secs%86400/3600)
 }
 
-func (s wireStatus) pairs() []ui.Pair {
+func statusPairs(s server.Status) []ui.Pair {
 	return []ui.Pair{
 		{Key: "Address", Value: s.Panel, Mono: true, Copy: true},
 		{Key: "Version", Value: s.Version},
@@ -152,8 +121,8 @@ func (s wireStatus) pairs() []ui.Pair {
 	}
 }
 
-// checks are what a person should know about the house, the bad news first.
-func (s wireStatus) checks(passkeys int) []Check {
+// statusChecks are what a person should know about the house, the bad news first.
+func statusChecks(s server.Status, passkeys int) []Check {
 	var out []Check
 	switch {
 	case !s.PIN:
@@ -184,7 +153,7 @@ func (s wireStatus) checks(passkeys int) []Check {
 
 // recovery is what a person should know about a forgotten PIN: that somebody is replacing it, or that nobody could.
 func (v *visit) recovery() (out []Check, err error) {
-	if !v.has("recovery.show") {
+	if !v.has(string(identity.RecoveryShow)) {
 		return nil, nil
 	}
 	r, err := ask(v, identity.RecoveryShow, identity.Nothing{})
@@ -203,15 +172,12 @@ func (v *visit) recovery() (out []Check, err error) {
 	return out, nil
 }
 
-// status is what the server says of itself.
-func (v *visit) status() (wireStatus, error) { return call[wireStatus](v, "server.status", nil) }
-
 func (v *visit) system() error {
-	st, err := v.status()
+	st, err := ask(v, server.ServerStatus, identity.Nothing{})
 	if err != nil {
 		return err
 	}
-	set, err := call[struct{ Settings []Setting }](v, "server.settings", nil)
+	set, err := ask(v, server.ServerSettings, identity.Nothing{})
 	if err != nil {
 		return err
 	}
@@ -219,11 +185,12 @@ func (v *visit) system() error {
 	if err != nil {
 		return err
 	}
-	signed, err := call[struct{ Browsers []BrowserRow }](v, "signin.list", nil)
+	signed, err := ask(v, identity.SigninList, identity.Nothing{})
 	if err != nil {
 		return err
 	}
-	out := SystemView{Now: v.now(), Browsers: signed.Browsers, Status: st.pairs(), Settings: set.Settings, Checks: st.checks(len(keys)),
+	out := SystemView{Now: v.now(), Browsers: signed.Browsers, Status: statusPairs(st), Settings: set.Settings,
+		Checks: statusChecks(st, len(keys)),
 		Storage: []ui.Pair{{Key: "Database", Value: st.Database}, {Key: "Data folder", Value: st.Data, Mono: true},
 			{Key: "Journal", Value: ui.Count(st.Events) + " entries"}}}
 	recovery, err := v.recovery()

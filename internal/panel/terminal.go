@@ -2,53 +2,51 @@ package panel
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/panel/ui"
+	"tandem/internal/session"
+	"tandem/internal/session/terminal"
 )
 
 // terminalRoutes are what only sessions with a program in a terminal have.
 func terminalRoutes(p *Panel) {
 	p.get("/panel/sessions/{id}/terminal", func(v *visit) error { return v.terminal(v.r.PathValue("id"), "") })
-	p.act(act{pattern: "/panel/sessions/open", op: "session.open", input: openInput,
-		done: func(v *visit, _ any, out json.RawMessage) error {
-			var made wireProgram
-			if err := json.Unmarshal(out, &made); err != nil {
-				return err
-			}
+	perform(p, "/panel/sessions/open", terminal.SessionOpen, openInput,
+		func(v *visit, _ terminal.OpenIn, made terminal.Seat) error {
 			return v.go303(sessionHref(made.Session)+"/terminal", "")
 		},
-		refused: func(v *visit, err error) error { return v.sessions(words(err)) }})
-	on := func(verb, op, said string, input func(v *visit) (any, error)) {
-		p.act(act{pattern: "/panel/sessions/{id}/" + verb, op: op, input: input,
-			done: func(v *visit, _ any, _ json.RawMessage) error {
-				return v.go303(sessionHref(v.r.PathValue("id"))+"/terminal", said)
-			},
-			refused: func(v *visit, err error) error { return v.terminal(v.r.PathValue("id"), words(err)) }})
-	}
-	byID := func(v *visit) (any, error) { return map[string]any{"id": v.r.PathValue("id")}, nil }
-	on("take", "session.take", "terminal-taken", byID)
-	on("release", "session.release", "terminal-back", byID)
-	on("close", "session.close", "terminal-closed", func(v *visit) (any, error) {
+		func(v *visit, err error) error { return v.sessions(words(err)) })
+	byID := func(v *visit) (terminal.WatchIn, error) { return terminal.WatchIn{ID: v.r.PathValue("id")}, nil }
+	onTerminal(p, "take", terminal.SessionTake, "terminal-taken", byID)
+	onTerminal(p, "release", terminal.SessionRelease, "terminal-back", byID)
+	onTerminal(p, "close", terminal.SessionClose, "terminal-closed", func(v *visit) (terminal.NameIn, error) {
 		seat, err := v.program(v.r.PathValue("id"))
 		if err != nil || seat == nil {
-			return nil, noTerminal
+			return terminal.NameIn{}, noTerminal
 		}
-		return map[string]any{"name": seat.Name}, nil
+		return terminal.NameIn{Name: seat.Name}, nil
 	})
 	p.mux.HandleFunc("POST /panel/sessions/{id}/type", p.page((*visit).typed))
 }
 
+// onTerminal is a form on one terminal, which leads back to it.
+func onTerminal[In, Out any](p *Panel, verb string, d op.Def[In, Out], said string, input func(*visit) (In, error)) {
+	perform(p, "/panel/sessions/{id}/"+verb, d, input,
+		func(v *visit, _ In, _ Out) error { return v.go303(sessionHref(v.r.PathValue("id"))+"/terminal", said) },
+		func(v *visit, err error) error { return v.terminal(v.r.PathValue("id"), words(err)) })
+}
+
 // resumeInput starts a session's program again, in the same conversation.
-func resumeInput(v *visit) (any, error) {
+func resumeInput(v *visit) (terminal.OpenIn, error) {
 	seat, err := v.program(v.r.PathValue("id"))
 	if err != nil || seat == nil {
-		return nil, noTerminal
+		return terminal.OpenIn{}, noTerminal
 	}
-	return map[string]any{"name": seat.Name, "resume": true}, nil
+	return terminal.OpenIn{Name: seat.Name, Resume: true}, nil
 }
 
 var noTerminal = fault.New(fault.NotFound, "panel", "This session has no terminal.")
@@ -66,66 +64,31 @@ func (v *visit) typed() error {
 	if err != nil || len(data) == 0 || len(data) > maxTyped {
 		return v.failJSON(fault.New(fault.Invalid, "panel", "nothing was typed"))
 	}
-	o := v.p.Gate.Table().Get("session.type")
-	if o == nil {
+	if v.p.Gate.Table().Get(string(terminal.SessionType)) == nil {
 		return v.failJSON(noTerminal)
 	}
-	body, err := json.Marshal(map[string]any{"id": v.r.PathValue("id"), "data": data})
-	if err != nil {
-		return err
-	}
-	in, err := o.Decode(body)
-	if err != nil {
-		return v.failJSON(err)
-	}
-	if _, err := v.p.Gate.Admit(v.ctx, o.Name, in); err != nil {
+	if _, err := v.p.Gate.Admit(v.ctx, string(terminal.SessionType), terminal.TypeIn{ID: v.r.PathValue("id"), Data: data}); err != nil {
 		return v.failJSON(err)
 	}
 	return v.json(http.StatusOK, map[string]bool{"ok": true})
 }
 
-// wireProgram is a program in its terminal, as session.live tells it.
-type wireProgram struct {
-	Name     string    `json:"name"`
-	Session  string    `json:"session"`
-	Agent    string    `json:"agent"`
-	Version  string    `json:"version"`
-	State    string    `json:"state"`
-	Signal   string    `json:"signal"`
-	Detail   string    `json:"detail"`
-	Outcome  string    `json:"outcome"`
-	EndedBy  string    `json:"ended_by"`
-	Since    time.Time `json:"since"`
-	Confined string    `json:"confined"`
-	Boundary string    `json:"boundary"`
-	Check    string    `json:"check"`
-	Skip     bool      `json:"skip_permissions"`
-	Relay    string    `json:"relay"`
-	Held     string    `json:"held_by"`
-	Attach   string    `json:"attach"`
-	Effort   string    `json:"effort"`
-	ClosedAt time.Time `json:"closed_at"`
-}
-
 // programs are all sessions with a program, by session.
-func (v *visit) programs() (map[string]wireProgram, error) {
-	if !v.has("session.live") {
+func (v *visit) programs() (map[string]*terminal.Seat, error) {
+	if !v.has(string(terminal.SessionLive)) {
 		return nil, nil
 	}
-	list, err := call[struct{ Sessions []wireProgram }](v, "session.live", map[string]any{"recent": 200})
-	out := map[string]wireProgram{}
-	for _, s := range list.Sessions {
-		out[s.Session] = s
+	list, err := ask(v, terminal.SessionLive, terminal.LiveIn{Recent: 200})
+	out := map[string]*terminal.Seat{}
+	for i := range list.Sessions {
+		out[list.Sessions[i].Session] = &list.Sessions[i]
 	}
 	return out, err
 }
 
-func (v *visit) program(id string) (*wireProgram, error) {
+func (v *visit) program(id string) (*terminal.Seat, error) {
 	all, err := v.programs()
-	if s, ok := all[id]; ok {
-		return &s, err
-	}
-	return nil, err
+	return all[id], err
 }
 
 // ProgramView is a session's program as people see it.
@@ -137,18 +100,18 @@ type ProgramView struct {
 	Closed                             bool
 }
 
-func (s wireProgram) view() *ProgramView {
-	return &ProgramView{Name: s.Name, Agent: s.Agent, State: s.State, Signal: s.Signal, Detail: s.Detail, Since: s.Since, Relay: s.Relay,
-		Held: s.Held, Attach: s.Attach, Closed: !s.ClosedAt.IsZero()}
+func programView(s *terminal.Seat) *ProgramView {
+	return &ProgramView{Name: s.Name, Agent: s.Agent, State: string(s.State), Signal: s.Signal, Detail: s.Detail, Since: s.Since,
+		Relay: s.Relay, Held: s.Held, Attach: s.Attach, Closed: !s.ClosedAt.IsZero()}
 }
 
-// facts are what the page's margin says of a program.
-func (s wireProgram) facts() []ui.Pair {
+// programFacts are what the page's margin says of a program.
+func programFacts(s *terminal.Seat) []ui.Pair {
 	program := s.Agent
 	if s.Version != "" {
 		program += " " + s.Version
 	}
-	out := []ui.Pair{{Key: "Program", Value: program}, {Key: "State", Value: s.State + ", by " + s.Signal},
+	out := []ui.Pair{{Key: "Program", Value: program}, {Key: "State", Value: string(s.State) + ", by " + s.Signal},
 		{Key: "Confined", Value: s.Confined + ": " + s.Boundary}}
 	if s.Check != "" {
 		out = append(out, ui.Pair{Key: "Signals", Value: s.Check})
@@ -188,7 +151,7 @@ type TerminalView struct {
 }
 
 func (v *visit) terminal(id, problem string) error {
-	ses, err := call[wireSession](v, "session.get", map[string]any{"id": id})
+	ses, err := ask(v, session.SessionGet, session.IDIn{ID: id})
 	if err != nil {
 		return err
 	}
@@ -199,19 +162,16 @@ func (v *visit) terminal(id, problem string) error {
 	if seat == nil {
 		return noTerminal
 	}
-	out := TerminalView{SessionRow: ses.row(seat.State), Now: v.now(), Program: *seat.view(), May: v.has("session.prompt") && !ses.Archived &&
-		seat.Relay == "", Problem: problem}
+	out := TerminalView{SessionRow: sessionRow(ses, string(seat.State)), Now: v.now(), Program: *programView(seat),
+		May: v.has(string(session.SessionPrompt)) && !ses.Archived && seat.Relay == "", Problem: problem}
 	if !out.Program.Closed {
-		screen, err := call[struct {
-			Text string
-			Mine bool
-		}](v, "session.screen", map[string]any{"id": id})
+		screen, err := ask(v, terminal.SessionScreen, terminal.WatchIn{ID: id})
 		if err != nil {
 			return err
 		}
 		out.Text, out.Mine, out.Follow = screen.Text, screen.Mine, "/sessions/"+pathEscape(id)+"/terminal"
 	}
-	turns, err := call[wireTurns](v, "session.turns", map[string]any{"id": id})
+	turns, err := ask(v, session.SessionTurns, session.TurnIn{ID: id})
 	if err != nil {
 		return err
 	}
@@ -238,21 +198,16 @@ func (v *visit) terminal(id, problem string) error {
 		return err
 	}
 	out.PIN, out.Passkeys = m.PIN, m.Passkeys
-	out.Facts = append(seat.facts(), sessionFacts(ses, turns.Turns)...)
+	out.Facts = append(programFacts(seat), sessionFacts(ses, ses.Parent, turns.Turns)...)
 	s := v.shell("sessions", ses.Title)
 	s.Here = sessionHref(id) + "/terminal"
 	s.Back = &ui.Crumb{Label: "Sessions", Href: "/panel/sessions"}
 	return v.show(terminalPage(s, out))
 }
 
-func openInput(v *visit) (any, error) {
-	in := map[string]any{}
-	for field, name := range map[string]string{"agent": "agent", "name": "name", "agent-model": "model", "effort": "effort", "cwd": "cwd"} {
-		if s := v.r.PostFormValue(field); s != "" {
-			in[name] = s
-		}
-	}
-	return in, nil
+func openInput(v *visit) (terminal.OpenIn, error) {
+	form := v.r.PostFormValue
+	return terminal.OpenIn{Agent: form("agent"), Name: form("name"), Model: form("agent-model"), Effort: form("effort"), Cwd: form("cwd")}, nil
 }
 
 // sessionTabs lead from the words of a session to its terminal and back.

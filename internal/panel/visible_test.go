@@ -9,6 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"tandem/internal/journal"
 	"tandem/internal/panel/ui"
 )
 
@@ -80,7 +81,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"several":     severalPage(s, galleryNow, poisoned(SeveralView{Asks: []AskView{ask}, Long: sampleAsks})),
 		"journal":     journalPage(s, poisoned(JournalView{Rows: sampleEvents})),
 		"entry":       entryPage(s, poisoned(EntryView{EventRow: sampleEvents[0], Prev: 1, Next: 3})),
-		"check":       reportPage(s, poisoned(ReportView{})),
+		"check":       reportPage(s, poisoned(&journal.Report{})),
 		"proof":       proofPage(s, poisoned(sampleProof())),
 		"actors":      actorsPage(s, poisoned(ActorsView{Actors: sampleActors(), Tokens: sampleTokens(), PIN: true})),
 		"actor":       actorPage(s, poisoned(ActorView{ActorRow: sampleActors()[1]})),

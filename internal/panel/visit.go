@@ -3,8 +3,6 @@ package panel
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -37,26 +35,9 @@ type visit struct {
 
 var noSuchPage = fault.New(fault.NotFound, "panel", "Either it never existed, or it does not exist for you.")
 
-// call runs an operation for the visitor and reads its answer as JSON, as any
-// client would: the panel has no other way to a room.
-func call[T any](v *visit, name string, in any) (out T, err error) {
-	got, err := v.p.Gate.Invoke(v.ctx, name, v.inSpace(name, in))
-	if err != nil {
-		return out, err
-	}
-	data, err := json.Marshal(got)
-	if err != nil {
-		return out, fmt.Errorf("encode the answer of %s: %w", name, err)
-	}
-	if err := json.Unmarshal(data, &out); err != nil {
-		return out, fmt.Errorf("read the answer of %s: %w", name, err)
-	}
-	return out, nil
-}
-
-// ask runs an operation for the visitor by its handle.
+// ask runs an operation for the visitor by its handle, as any client would: the panel has no other way to a room.
 func ask[In, Out any](v *visit, d op.Def[In, Out], in In) (Out, error) {
-	return op.Do(v.ctx, v.p.Gate, d, in)
+	return op.Do(v.ctx, v.p.Gate, d, placed(v, in))
 }
 
 // has reports whether an operation exists for the visitor.

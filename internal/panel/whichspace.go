@@ -1,14 +1,11 @@
 package panel
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"tandem/internal/fault"
-	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 )
 
@@ -58,24 +55,14 @@ func (v *visit) mySeat() (SeatRow, error) {
 	return mine[len(mine)-1], nil
 }
 
-// inSpace is the input of a call with the space that the visitor looks at, for operations that take one.
-func (v *visit) inSpace(name string, in any) any {
-	if !strings.HasPrefix(name, "space.") && !strings.HasPrefix(name, "board.") {
+// placed is the input of a call with the space that the visitor looks at, for operations that take one.
+func placed[In any](v *visit, in In) In {
+	chooses, ok := any(&in).(interface{ Choose(space string) })
+	if !ok {
 		return in
 	}
-	o := v.p.Gate.Table().Get(name)
-	if o == nil || !slices.ContainsFunc(o.Fields(), func(f op.Field) bool { return f.Name == "space" && !f.Required }) {
-		return in
-	}
-	seat, err := v.mySeat()
-	if err != nil || seat.Space == "" {
-		return in // the operation says why
-	}
-	if in == nil {
-		return map[string]any{"space": seat.Space}
-	}
-	if m, ok := in.(map[string]any); ok && m["space"] == nil {
-		m["space"] = seat.Space
+	if seat, err := v.mySeat(); err == nil { // the operation says why not
+		chooses.Choose(seat.Space)
 	}
 	return in
 }
@@ -146,14 +133,8 @@ func (v *visit) lookAt(space string) {
 		Secure: v.r.TLS != nil})
 }
 
-// lookAtNew shows the space that was made or joined just now.
-func lookAtNew(v *visit, out json.RawMessage) error {
-	var made struct {
-		Space string `json:"space"`
-	}
-	if err := json.Unmarshal(out, &made); err != nil {
-		return err
-	}
-	v.lookAt(made.Space)
-	return nil
+// lookAtNew shows the space that was made or joined just now, with a word about it.
+func (v *visit) lookAtNew(space, said string) error {
+	v.lookAt(space)
+	return v.go303("/panel/spaces", said)
 }

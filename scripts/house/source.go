@@ -155,17 +155,25 @@ func called(c *ast.CallExpr) string {
 	return "." + f.Sel.Name
 }
 
-// byName reports whether a call names its operation in a string: Invoke(ctx, "board.claim", …) and its like.
+// byName reports whether a call names its operation in a string: Invoke(ctx, "board.claim", …) and its like, also with a type as
+// call[T](v, "board.claim", …) has. Get is one when a table is asked: a setting is named in the same way.
 func byName(c *ast.CallExpr) bool {
-	f, ok := c.Fun.(*ast.SelectorExpr)
-	name := ""
-	if ok {
-		name = f.Sel.Name
-	} else if id, ok := c.Fun.(*ast.Ident); ok {
-		name = id.Name
+	fun := c.Fun
+	if typed, ok := fun.(*ast.IndexExpr); ok {
+		fun = typed.X
 	}
-	switch strings.ToLower(name) {
-	case "invoke", "call", "do", "ask", "run", "get", "fetch", "read":
+	name := ""
+	switch f := fun.(type) {
+	case *ast.SelectorExpr:
+		name = strings.ToLower(f.Sel.Name)
+		if table, ok := f.X.(*ast.CallExpr); name == "get" && (!ok || !strings.HasSuffix(called(table), ".Table")) {
+			return false
+		}
+	case *ast.Ident:
+		name = strings.ToLower(f.Name)
+	}
+	switch name {
+	case "invoke", "call", "do", "ask", "run", "get", "fetch", "read", "has":
 	default:
 		return false
 	}

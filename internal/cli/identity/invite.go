@@ -7,11 +7,12 @@ import (
 	"io"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/qr"
-	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	room "tandem/internal/identity"
 	"tandem/internal/op"
@@ -51,7 +52,7 @@ func newInvite(k *kit.Kit) *cobra.Command {
 }
 
 func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, code bool) error {
-	st, err := op.Do(ctx, k, daemon.ServerStatus, room.Nothing{})
+	st, err := op.Do(ctx, k, wire.ServerStatus, room.Nothing{})
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"tandem/internal/server/wire"
+
 	"tandem/internal/client"
-	"tandem/internal/daemon"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
 )
@@ -13,7 +14,7 @@ import (
 // JoinLine is what somebody types on another machine to use an invitation: it
 // makes a workspace of what this server serves, in a folder of that name, or a
 // space where nothing is served. invite is what goes behind #.
-func JoinLine(ctx context.Context, c *client.Client, st *daemon.Status, invite string) (string, error) {
+func JoinLine(ctx context.Context, c *client.Client, st *wire.Status, invite string) (string, error) {
 	address := st.Address
 	if address == "" {
 		address = st.Listen // for programs of this machine

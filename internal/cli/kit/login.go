@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/internal/daemon"
+	"tandem/internal/server/wire"
+
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	login "tandem/internal/login/wire"
@@ -86,7 +87,7 @@ func (k *Kit) findLogin(ctx context.Context) (*login.Login, error) {
 	if !must {
 		return all.Taken(), nil
 	}
-	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 	if err == nil && slices.Contains(append(st.Listens, st.Address), which) { // this machine's own, by its address
 		return nil, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
@@ -47,7 +49,7 @@ func newDown(k *kit.Kit) *cobra.Command {
 
 // stopped asks the server to end, and waits until it has.
 func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
-	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 	if err != nil {
 		return unanswered(k, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
+	"tandem/internal/op"
 )
 
 func newKey(k *kit.Kit) *cobra.Command {
@@ -40,8 +41,8 @@ Servers that hold the same keys and say the same --cluster serve one PostgreSQL 
 				return err
 			}
 			in := daemon.KeyCopyIn{Path: path, Passphrase: cmp.Or(said, rand.Text())}
-			var out daemon.KeyCopyOut
-			if err := k.Call(cmd.Context(), "server.key_copy", in, &out); err != nil {
+			out, err := op.Do(cmd.Context(), k, daemon.ServerKeyCopy, in)
+			if err != nil {
 				return err
 			}
 			shown := keysCopied{KeyCopyOut: out}

@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
-	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
@@ -38,7 +39,7 @@ func newPanel(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+			st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 			if err != nil {
 				return err
 			}

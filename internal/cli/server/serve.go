@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
@@ -125,7 +127,7 @@ func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 	if err != nil {
 		return err
 	}
-	s, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	s, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 	if fault.Is(err, fault.Unavailable) {
 		return nil
 	}
@@ -149,7 +151,7 @@ func invite(ctx context.Context, k *kit.Kit) {
 	if err != nil || out.Invite == "" {
 		return
 	}
-	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 	if err != nil {
 		return
 	}

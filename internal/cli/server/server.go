@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
-	"tandem/internal/daemon"
 )
 
 // Commands are this package's commands.
@@ -84,7 +85,7 @@ func uptime(secs int64) string {
 	return fmt.Sprintf("%dd %dh", secs/86400, secs/3600%24)
 }
 
-func describe(s *daemon.Status) string {
+func describe(s *wire.Status) string {
 	if s.Listen == "" {
 		return "its socket only"
 	}
@@ -92,7 +93,7 @@ func describe(s *daemon.Status) string {
 }
 
 // notReopened names where the server before this one listened, and this one does not: nobody approved it to last, or nobody said it again.
-func notReopened(w io.Writer, s *daemon.Status) {
+func notReopened(w io.Writer, s *wire.Status) {
 	if len(s.Closed) > 0 {
 		fmt.Fprintf(w, "Not opened again: %s. Nobody approved that it outlives its start: open it with tandem up --replace --listen %s, then keep it with tandem settings keep\n",
 			strings.Join(s.Closed, ", "), s.Closed[0])

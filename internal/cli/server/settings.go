@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
@@ -24,7 +26,7 @@ func newSettings(k *kit.Kit) *cobra.Command {
 		Long:    "Change a setting in config.toml in the data folder; an empty VALUE removes it. How agents search counts at once, the rest from the next start on. What guards this machine (where it listens, which programs agents are, how they are confined) waits for an approval. Secrets are not settings.",
 		Example: "  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := op.Do(cmd.Context(), k, daemon.SettingSet, daemon.SetIn{Key: args[0], Value: args[1]}); err != nil {
+			if _, err := op.Do(cmd.Context(), k, wire.SettingSet, wire.SetIn{Key: args[0], Value: args[1]}); err != nil {
 				return withoutPIN(cmd.Context(), k, err)
 			}
 			return k.Show(map[string]any{"key": args[0], "value": args[1]}, func(w io.Writer) {
@@ -48,7 +50,7 @@ func newSettings(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			all := asStarted(cmd.Context(), k, s.All())
-			return k.Show(daemon.SettingsOut{Settings: all}, func(w io.Writer) {
+			return k.Show(wire.SettingsOut{Settings: all}, func(w io.Writer) {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				for _, v := range all {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Key, v.Value, v.Source, v.Doc)
@@ -87,7 +89,7 @@ func asStarted(ctx context.Context, k *kit.Kit, all []settings.Value) []settings
 	if err != nil {
 		return all
 	}
-	has, err := op.Do(ctx, c, daemon.ServerSettings, identity.Nothing{})
+	has, err := op.Do(ctx, c, wire.ServerSettings, identity.Nothing{})
 	if err != nil {
 		return all
 	}

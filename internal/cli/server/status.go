@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
@@ -41,7 +43,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			var out statusOut
-			if out.Status, err = op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{}); err != nil {
+			if out.Status, err = op.Do(ctx, c, wire.ServerStatus, identity.Nothing{}); err != nil {
 				return unanswered(k, err)
 			}
 			st := &out.Status
@@ -120,7 +122,7 @@ func notRunning(k *kit.Kit) error {
 }
 
 // told says on which ways people hear that something needs them, and what ends with this start.
-func told(w io.Writer, ways []daemon.Told) {
+func told(w io.Writer, ways []wire.Told) {
 	if len(ways) == 0 {
 		return
 	}
@@ -156,7 +158,7 @@ func starting(k *kit.Kit) (bool, error) {
 
 // statusOut is the server, and how large what it serves is.
 type statusOut struct {
-	daemon.Status
+	wire.Status
 	Repositories []host.StatusOut `json:"repositories,omitempty"`
 	Inbox        int              `json:"inbox"`             // what needs a person: tandem inbox
 	Looking      int              `json:"looking,omitempty"` // sessions that were not looked at since the start
@@ -200,7 +202,7 @@ func bytesText(n int64) string {
 }
 
 // sandbox says what confines the commands of sessions with models.
-func sandbox(st *daemon.Status) string {
+func sandbox(st *wire.Status) string {
 	switch st.Sandbox {
 	case "bwrap":
 		return "bubblewrap"
@@ -213,7 +215,7 @@ func sandbox(st *daemon.Status) string {
 }
 
 // why is the reason for a sandbox that is not the best one, where one is known.
-func why(st *daemon.Status) string {
+func why(st *wire.Status) string {
 	if st.SandboxWhy == "" {
 		return ""
 	}

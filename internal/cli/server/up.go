@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
@@ -84,7 +86,7 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if err != nil {
 		return false, err
 	}
-	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 	if err != nil {
 		return false, unanswered(k, err)
 	}
@@ -145,7 +147,7 @@ func copyAside(data string) (string, error) {
 
 // welcome prints where everything is and what to do next.
 func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
-	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 	if err != nil {
 		return err
 	}
@@ -220,6 +222,6 @@ func mcpProgram(k *kit.Kit, self, data string) ([]byte, error) {
 
 // upOut is the server that was started, and how the first machine joins it.
 type upOut struct {
-	daemon.Status
+	wire.Status
 	Join string `json:"join,omitempty"`
 }

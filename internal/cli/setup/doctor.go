@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
@@ -155,7 +157,7 @@ func checkDaemon(ctx context.Context, k *kit.Kit) Check {
 	if err != nil {
 		return broken("daemon", err)
 	}
-	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 	if err != nil {
 		return broken("daemon", err)
 	}
@@ -177,7 +179,7 @@ func checkSandbox(ctx context.Context, k *kit.Kit) Check {
 	if err != nil {
 		return Check{"sandbox", "note", "not checked: the daemon is not running", ""}
 	}
-	st, err := op.Do(ctx, c, daemon.ServerStatus, identity.Nothing{})
+	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
 	if err != nil {
 		return broken("sandbox", err)
 	}

@@ -13,11 +13,12 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/server/wire"
+
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/server"
-	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
@@ -166,8 +167,8 @@ func (g *guide) server(ctx context.Context) error {
 	return nil
 }
 
-func (g *guide) status(ctx context.Context) (daemon.Status, error) {
-	return op.Do(ctx, g.k, daemon.ServerStatus, identity.Nothing{})
+func (g *guide) status(ctx context.Context) (wire.Status, error) {
+	return op.Do(ctx, g.k, wire.ServerStatus, identity.Nothing{})
 }
 
 func (g *guide) pin(ctx context.Context) error {

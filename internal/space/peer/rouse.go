@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/session"
 )
 
 // worker is who works in a session that tandem opened.
@@ -15,12 +16,12 @@ type worker struct{ agent, model, folder string }
 // ownLoop is the agent of sessions that tandem's own loop drives.
 const ownLoop = "tandem"
 
-func (r *Room) workerOf(ctx context.Context, tenant, session string) (worker, error) {
-	var s struct{ Driver, Model, Directory string }
-	if err := r.within(tenant, session).call(ctx, "session.get", map[string]string{"id": session}, &s); err != nil {
+func (r *Room) workerOf(ctx context.Context, tenant, id string) (worker, error) {
+	s, err := ask(ctx, r.within(tenant, id), session.SessionGet, session.IDIn{ID: id})
+	if err != nil {
 		return worker{}, err
 	}
-	if s.Driver == "model" {
+	if s.Driver == session.DriverModel {
 		return worker{ownLoop, s.Model, s.Directory}, nil
 	}
 	agent, model, _ := strings.Cut(s.Model, "/")
@@ -41,19 +42,19 @@ func (r *Room) within(tenant, as string) inside {
 // touched, and only when no turn is open, so nothing is interrupted. The caller
 // holds s.mu.
 func (r *Room) rouse(s *seat) {
-	session, ok := strings.CutPrefix(s.owner, "session/")
+	id, ok := strings.CutPrefix(s.owner, "session/")
 	if !ok || s.rousing || !s.rousable(r.now()) {
 		return
 	}
 	s.rousing = true
 	r.later(func(ctx context.Context) {
-		err := r.rouseNow(ctx, s, session)
+		err := r.rouseNow(ctx, s, id)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.rousing = false
 		if err != nil { // its program is gone, or it may not be prompted
 			s.asleep = r.now().Add(rouseAgain)
-			r.log.Warn("a session was not woken for its mail", "session", session, "err", err, "again_in", rouseAgain)
+			r.log.Warn("a session was not woken for its mail", "session", id, "err", err, "again_in", rouseAgain)
 		}
 	})
 }
@@ -67,13 +68,13 @@ func (s *seat) rousable(now time.Time) bool {
 	return s.state == active && s.waiter == 0 && now.After(s.asleep) && len(s.wakes.fresh) > 0 && s.wakes.left(now) > 0
 }
 
-func (r *Room) rouseNow(ctx context.Context, s *seat, session string) error {
-	w, err := r.workerOf(ctx, s.tenant, session)
+func (r *Room) rouseNow(ctx context.Context, s *seat, id string) error {
+	w, err := r.workerOf(ctx, s.tenant, id)
 	if err != nil || w.agent == "claude" { // its hook waits for mail
 		return err
 	}
 	for pause := 500 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		turns, err := r.turns(ctx, s, session, "")
+		turns, err := r.turns(ctx, s, id, "")
 		if err != nil {
 			return err
 		}
@@ -81,13 +82,13 @@ func (r *Room) rouseNow(ctx context.Context, s *seat, session string) error {
 		due := s.rousable(r.now())
 		var text string
 		var ids []string
-		if due && !slices.ContainsFunc(turns, turn.open) {
+		if due && !slices.ContainsFunc(turns, goesOn) {
 			text, ids = s.wakes.take(r.now())
 		}
 		s.mu.Unlock()
 		if text != "" {
 			pause = 500 * time.Millisecond
-			if err := r.sayWake(ctx, s, session, text, ids); err != nil {
+			if err := r.sayWake(ctx, s, id, text, ids); err != nil {
 				return err
 			}
 		}
@@ -97,43 +98,30 @@ func (r *Room) rouseNow(ctx context.Context, s *seat, session string) error {
 	}
 }
 
-// turn is a session's turn, as far as it matters here.
-type turn struct {
-	ID     string
-	State  string
-	Reason string
-	Steps  int64
-	Usage  struct {
-		Output int64
-	}
-}
-
-func (t turn) open() bool { return t.State != "done" && t.State != "failed" && t.State != "cancelled" }
+func goesOn(t *session.Turn) bool { return !t.State.Ended() }
 
 // turns are a session's last turns, or one of them.
-func (r *Room) turns(ctx context.Context, s *seat, session, id string) ([]turn, error) {
-	var out struct{ Turns []turn }
-	err := r.within(s.tenant, session).call(ctx, "session.turns", map[string]string{"id": session, "turn": id}, &out)
+func (r *Room) turns(ctx context.Context, s *seat, id, turn string) ([]*session.Turn, error) {
+	out, err := ask(ctx, r.within(s.tenant, id), session.SessionTurns, session.TurnIn{ID: id, Turn: turn})
 	return out.Turns, err
 }
 
 // sayWake prompts the session, and counts the messages as surfaced once its
 // model has answered to the prompt that names them.
-func (r *Room) sayWake(ctx context.Context, s *seat, session, text string, ids []string) error {
-	var t turn
-	err := r.within(s.tenant, session).call(ctx, "session.prompt", map[string]string{"id": session, "text": text}, &t)
+func (r *Room) sayWake(ctx context.Context, s *seat, id, text string, ids []string) error {
+	t, err := ask(ctx, r.within(s.tenant, id), session.SessionPrompt, session.PromptIn{ID: id, Text: text})
 	for err == nil {
-		var now []turn
-		if now, err = r.turns(ctx, s, session, t.ID); err != nil || len(now) == 0 {
+		var now []*session.Turn
+		if now, err = r.turns(ctx, s, id, t.ID); err != nil || len(now) == 0 {
 			break
 		}
 		t = now[0]
 		answered := t.Steps > 0 || t.Usage.Output > 0
-		if t.State == "failed" && !answered {
+		if t.State == session.Failed && !answered {
 			err = fault.New(fault.Unavailable, "space.wake", "%s", orElse(t.Reason, "the turn failed"))
 			break
 		}
-		if answered || !t.open() {
+		if answered || !goesOn(t) {
 			break
 		}
 		if !sleep(ctx, 300*time.Millisecond) {

@@ -15,6 +15,13 @@ type Which struct {
 	Space string `json:"space,omitempty" jsonschema:"name or id of the space, when you are in several; that of your folder, or the last one you joined, when left out"`
 }
 
+// Choose means a space where none was named. The panel calls it with the one that a person looks at.
+func (w *Which) Choose(space string) {
+	if w.Space == "" {
+		w.Space = space
+	}
+}
+
 func (w Which) which() string { return w.Space }
 
 // choice is which space a call is about: the one that it names, and the one that
