@@ -102,7 +102,8 @@ func (d *Daemon) nobodyElse(ctx context.Context) error {
 }
 
 func (d *Daemon) serving() wire.Serving {
-	return wire.Serving{d.self.ID, d.self.Host, d.self.Started, d.self.Fence, d.claim.Lease.Seconds(), d.self.Cluster}
+	return wire.Serving{ID: d.self.ID, Host: d.self.Host, Since: d.self.Started, Fence: d.self.Fence, Lease: d.claim.Lease.Seconds(),
+		Cluster: d.self.Cluster}
 }
 
 // tookOver tells of servers that this one took the database from.

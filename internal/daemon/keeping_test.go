@@ -21,7 +21,7 @@ func TestSettingsChangedAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for key, value := range changes {
 		all.Go(func() {
-			if _, err := d.setOp(t.Context(), wire.SetIn{key, value}); err != nil {
+			if _, err := d.setOp(t.Context(), wire.SetIn{Key: key, Value: value}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -148,7 +148,7 @@ func (d *Daemon) keepOp(context.Context, nothing) (KeptOut, error) {
 }
 
 func (d *Daemon) settingsOp(context.Context, nothing) (wire.SettingsOut, error) {
-	return wire.SettingsOut{d.live().All()}, nil
+	return wire.SettingsOut{Settings: d.live().All()}, nil
 }
 
 // InviteOut is what a first machine needs to join.

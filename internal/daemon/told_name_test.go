@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/server/wire"
+
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -80,7 +82,8 @@ func TestNtfyIsNotToldThePrompt(t *testing.T) {
 		t.Error("the webhook was not told the title")
 	}
 	st, err := k.d.status(k.ctx(), nothing{})
-	if err != nil || len(st.Told) < 3 || st.Told[1] != (Told{"webhook", "TANDEM_DONE_WEBHOOK", true}) || st.Told[2].Way != "ntfy" {
+	hook := wire.Told{Way: "webhook", Env: "TANDEM_DONE_WEBHOOK", Ends: true}
+	if err != nil || len(st.Told) < 3 || st.Told[1] != hook || st.Told[2].Way != "ntfy" {
 		t.Errorf("people are told by %+v, %v", st.Told, err)
 	}
 }
