@@ -29,6 +29,7 @@ type Redactor struct {
 type form struct {
 	size  int
 	mac   [sha256.Size]byte
+	place string // the tenant whose secret it is
 	label string // the secret's name
 	of    string // whose own record it is struck from; everybody's when empty
 	until int64  // when it is forgotten, in Unix seconds; 0 for never
@@ -69,10 +70,10 @@ func (r *Redactor) Ours(words ...string) {
 }
 
 // Learn teaches it a value that nobody's record may hold.
-func (r *Redactor) Learn(value []byte) { r.LearnAs("", value, "") }
+func (r *Redactor) Learn(value []byte) { r.LearnAs("", "", value, "") }
 
-// Forget ends what it knows of a secret at a later time: a value that was deleted or replaced still turns up for a while.
-func (r *Redactor) Forget(label string, at time.Time) {
+// Forget ends what it knows of a tenant's secret at a later time: a value that was deleted or replaced still turns up for a while.
+func (r *Redactor) Forget(tenant, label string, at time.Time) {
 	if r == nil {
 		return
 	}
@@ -80,16 +81,16 @@ func (r *Redactor) Forget(label string, at time.Time) {
 	defer r.mu.Unlock()
 	for head := range r.heads {
 		for i := range r.heads[head] {
-			if f := &r.heads[head][i]; f.label == label && f.until == 0 {
+			if f := &r.heads[head][i]; f.place == tenant && f.label == label && f.until == 0 {
 				f.until = at.Unix()
 			}
 		}
 	}
 }
 
-// LearnAs teaches it the value of a secret by its name, for everybody's record or for one actor's own. Values too short to be
+// LearnAs teaches it the value of a tenant's secret by its name, for everybody's record or for one actor's own. Values too short to be
 // secrets are not learnt: replacing them would tear every text apart.
-func (r *Redactor) LearnAs(label string, value []byte, of string) {
+func (r *Redactor) LearnAs(tenant, label string, value []byte, of string) {
 	if r == nil {
 		return
 	}
@@ -101,7 +102,7 @@ func (r *Redactor) LearnAs(label string, value []byte, of string) {
 			continue
 		}
 		seen[s] = true
-		f := form{size: len(s), mac: r.sum(s), label: label, of: of}
+		f := form{size: len(s), mac: r.sum(s), place: tenant, label: label, of: of}
 		head := maphash.String(r.seed, s[:window])
 		known := false
 		for _, k := range r.heads[head] {

@@ -181,9 +181,9 @@ func TestASecretDoesNotTakeARecordApart(t *testing.T) {
 	r := NewRedactor()
 	r.Ours("approval.decide")
 	for _, v := range []string{`"door":"`, `"input":{`, `"facts":{`, `socket","`, "approval.decide", "resource"} {
-		r.LearnAs("trap", []byte(v), "")
+		r.LearnAs("ten_a", "trap", []byte(v), "")
 	}
-	r.LearnAs("key", []byte("hunter2-hunter2"), "mallory")
+	r.LearnAs("ten_a", "key", []byte("hunter2-hunter2"), "mallory")
 	doc := `{"door":"socket","facts":{"resource":"a","n":12345678},"input":{"op":"approval.decide","text":"say hunter2-hunter2 \"loud\""}}`
 	if got := string(r.For("ann").JSON([]byte(doc))); got != doc {
 		t.Errorf("somebody else's record became %s", got)
@@ -192,11 +192,11 @@ func TestASecretDoesNotTakeARecordApart(t *testing.T) {
 	if got := string(r.For("mallory").JSON([]byte(doc))); got != want {
 		t.Errorf("the record became %s", got)
 	}
-	r.LearnAs("all", []byte("everybody's-own-key"), "")
+	r.LearnAs("ten_a", "all", []byte("everybody's-own-key"), "")
 	if got := r.For("ann").String("x everybody's-own-key y"); got != "x [secret: all] y" {
 		t.Error(got)
 	}
-	r.Forget("all", time.Now().Add(-time.Minute))
+	r.Forget("ten_a", "all", time.Now().Add(-time.Minute))
 	if got := r.For("ann").String("everybody's-own-key"); got != "everybody's-own-key" {
 		t.Errorf("a value that was deleted long ago is still struck: %s", got)
 	}

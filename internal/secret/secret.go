@@ -199,7 +199,7 @@ func (r *Room) Lend(ctx context.Context, tenant, name string, fn func(value []by
 	if borrower == "" {
 		borrower = everyone // tandem itself
 	} else {
-		r.redact.LearnAs(name, value, borrower)
+		r.redact.LearnAs(tenant, name, value, borrower)
 	}
 	return r.redact.For(borrower).Error(fn(value))
 }

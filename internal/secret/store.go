@@ -25,10 +25,15 @@ const forgetAfter = 24 * time.Hour
 func (r *Room) learn(b bound, value []byte) {
 	switch b.struck {
 	case struckAll:
-		r.redact.LearnAs(b.name, value, "")
+		r.redact.LearnAs(b.tenant, b.name, value, "")
 	case struckOwn:
-		r.redact.LearnAs(b.name, value, b.by)
+		r.redact.LearnAs(b.tenant, b.name, value, b.by)
 	}
+}
+
+// forget ends what the redactor knows of a value that is gone for good, after a while.
+func (r *Room) forget(tenant, name string) {
+	r.redact.Forget(tenant, name, time.Now().Add(forgetAfter))
 }
 
 // Put seals a value under a name, in the caller's transaction. It is struck from the record of by, and of whom it is lent to;
@@ -77,8 +82,12 @@ func (r *Room) put(tx *db.Tx, tenant, name, value, by, struck string) (wire.Info
 	if err != nil {
 		return info, err
 	}
-	r.redact.Forget(name, tx.Now().Add(forgetAfter)) // the value before this one
-	r.learn(bound{name: name, by: by, struck: info.Struck}, []byte(value))
+	now := bound{tenant: tenant, name: name, by: by, struck: info.Struck}
+	r.learn(now, []byte(value)) // whatever becomes of the transaction
+	tx.AfterCommit(func() {
+		r.forget(tenant, name) // the value before this one
+		r.learn(now, []byte(value))
+	})
 	_, err = tx.Exec(`INSERT INTO secret (tenant, name, version, key_id, sealed, created_at, updated_at, updated_by, struck) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, key_id = excluded.key_id, sealed = excluded.sealed,
 		updated_at = excluded.updated_at, updated_by = excluded.updated_by, struck = excluded.struck`,
@@ -88,7 +97,7 @@ func (r *Room) put(tx *db.Tx, tenant, name, value, by, struck string) (wire.Info
 
 // Drop forgets a secret, in the caller's transaction; one that is not there is no error.
 func (r *Room) Drop(tx *db.Tx, tenant, name string) error {
-	r.redact.Forget(name, tx.Now().Add(forgetAfter))
+	tx.AfterCommit(func() { r.forget(tenant, name) })
 	_, err := tx.Exec("DELETE FROM secret WHERE tenant = ? AND name = ?", tenant, name)
 	return err
 }
