@@ -1,11 +1,14 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,12 +51,35 @@ func newEdit(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "version %d is in force, with %d rules\n", out.Version, out.Rules) })
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "version %d is in force, with %d rules\n", out.Version, out.Rules)
+				for _, who := range unknown(ctx, k, text) {
+					fmt.Fprintf(w, "a rule that names %s matches nobody yet (tandem actor list)\n", kit.SeenLine(who))
+				}
+			})
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "take the rules from this file, - for standard input")
 	cmd.Flags().StringVar(&note, "note", "", "why, for the history")
 	return cmd
+}
+
+// named is how a rule names an actor.
+var named = regexp.MustCompile(`\b(Person|Agent|Service)::"((?:[^"\\]|\\.)*)"`)
+
+// unknown are the actors that rules name and that do not exist. The rules are kept all the same: who is named may still come.
+func unknown(ctx context.Context, k *kit.Kit, rules string) (out []string) {
+	for line := range strings.SplitSeq(rules, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "//") {
+			continue
+		}
+		for _, who := range named.FindAllStringSubmatch(line, -1) {
+			if !slices.Contains(out, who[0]) && nobody(ctx, k, strings.ToLower(who[1]), who[2]) {
+				out = append(out, who[0])
+			}
+		}
+	}
+	return out
 }
 
 // inEditor lets a person change text in their own editor.

@@ -176,11 +176,8 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 // idle says why a grant speaks of nothing yet. It is kept all the same: what it names may still come.
 func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
 	kind, name, _ := strings.Cut(g.Principal, ":")
-	if name != "" && name != "*" && kind != "session" {
-		if all, err := op.Do(ctx, k, identity.ActorList, identity.Nothing{}); err == nil &&
-			!slices.ContainsFunc(all.Actors, func(a *identity.Actor) bool { return a.Name == name && string(a.Kind) == kind }) {
-			out = append(out, fmt.Sprintf("it matches nobody yet: there is no %s called %s (tandem actor list)", kind, name))
-		}
+	if name != "" && name != "*" && kind != "session" && nobody(ctx, k, kind, name) {
+		out = append(out, fmt.Sprintf("it matches nobody yet: there is no %s called %s (tandem actor list)", kind, name))
 	}
 	if kind == "agent" && g.Effect == "deny" {
 		out = append(out, "it binds agents and their sessions; sessions that people open themselves are not agents: deny it to session:* as well to bind those")
@@ -191,6 +188,12 @@ func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
 		}
 	}
 	return out
+}
+
+// nobody says that there is surely no actor of that kind and name.
+func nobody(ctx context.Context, k *kit.Kit, kind, name string) bool {
+	all, err := op.Do(ctx, k, identity.ActorList, identity.Nothing{})
+	return err == nil && !slices.ContainsFunc(all.Actors, func(a *identity.Actor) bool { return a.Name == name && string(a.Kind) == kind })
 }
 
 func newGrantRevoke(k *kit.Kit) *cobra.Command {

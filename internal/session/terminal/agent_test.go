@@ -64,6 +64,36 @@ func TestTheSixteenToolsNeedNoAsk(t *testing.T) {
 	}
 }
 
+// Nor do the bridge's six: a chat that has them alone opens a real agent, prompts, interrupts, lists and closes it, and looks at a relay.
+func TestTheSixToolsNeedNoAsk(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	c := h.chat("--only", "bridge")
+	offered, err := c.conn.ListTools(t.Context(), nil)
+	if err != nil || len(offered.Tools) != 6 {
+		t.Fatalf("%d tools are offered: %v", len(offered.Tools), err)
+	}
+	for _, call := range []struct {
+		tool string
+		args map[string]any
+		says string // of what has no relay
+	}{
+		{"open_session", map[string]any{"cwd": h.project, "name": "six"}, ""},
+		{"send_to_session", map[string]any{"name": "six", "text": "hello [[say good morning]]"}, ""},
+		{"interrupt_session", map[string]any{"name": "six"}, ""},
+		{"list_sessions", map[string]any{}, ""},
+		{"relay", map[string]any{"action": "read", "loopId": "loop_nobody"}, "there is no relay"},
+		{"close_session", map[string]any{"name": "six"}, ""},
+	} {
+		if said := c.said(call.tool, call.args, nil); said != call.says && (call.says == "" || !strings.Contains(said, call.says)) {
+			t.Errorf("%s: %s", call.tool, said)
+		}
+	}
+	for _, a := range h.asks() {
+		t.Errorf("somebody is asked about %s: %s", a.Op, a.Reason)
+	}
+}
+
 // A real Claude Code in a session calls tandem's own read-only tool, and nobody is asked for a PIN: the operation behind it is judged when
 // it
 // is called. What a person says of such a tool still counts.

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/session/terminal"
 	"tandem/internal/testenv"
 )
@@ -151,4 +152,35 @@ func TestASignInIsRenewedForSessions(t *testing.T) {
 	if len(issuer.reused) > 0 || issuer.n < 3 {
 		t.Errorf("%d renewals, used again: %v", issuer.n, issuer.reused)
 	}
+}
+
+// Where a sign-in ran out and its issuer refuses to renew it, a session is not opened with a program that asks for a sign-in: the person is
+// told when it ran out, why no session gets what renews it, and how to make a token that lasts. With such a token it opens.
+func TestATokenThatLastsIsAskedFor(t *testing.T) {
+	t.Parallel()
+	issuer := &elsewhere{n: 7} // which knows the person's by another name now
+	h := newHouse(t, append(issuer.start(t), "TANDEM_CONFINE=bwrap", "ANTHROPIC_AUTH_TOKEN=")...)
+	h.write("home/.claude/.credentials.json", fmt.Sprintf(
+		`{"claudeAiOauth":{"accessToken":"lent-0","refreshToken":"RENEWING-0","expiresAt":%d,"scopes":["user:inference"]}}`,
+		time.Now().Add(-time.Hour).UnixMilli()))
+	err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "a", Cwd: h.project}, nil)
+	if !fault.Is(err, fault.Conflict) {
+		t.Fatalf("%v", err)
+	}
+	said := err.Error() + "; " + fault.Public(err).Next
+	for _, part := range []string{"the sign-in of claude ran out at ", "could not be renewed", "works once, so no session gets it",
+		"start claude once yourself", "claude setup-token", "CLAUDE_CODE_OAUTH_TOKEN", "restart tandem"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("%q is not said: %s", part, said)
+		}
+	}
+	if strings.Contains(said, "RENEWING-0") || strings.Contains(said, "lent-0") {
+		t.Errorf("it tells the token: %s", said)
+	}
+	h.stop(os.Interrupt)
+	h.env = append(h.env, "CLAUDE_CODE_OAUTH_TOKEN=one-that-lasts")
+	h.start()
+	var s terminal.Seat
+	h.call("session.open", terminal.OpenIn{Name: "b", Cwd: h.project}, &s)
+	want(t, "state", s.State, terminal.Ready)
 }

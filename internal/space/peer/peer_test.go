@@ -171,6 +171,23 @@ func TestGuessesEndACodeAndNeverALink(t *testing.T) {
 	h.refused("eve", "space.join", JoinIn{Code: third}, fault.Denied)
 }
 
+// A link is long enough that nobody guesses it, so only its use, its revocation and its time end it.
+func TestALinkEndsWhenItIsRevokedOrOld(t *testing.T) {
+	h := newHouse(t)
+	do[Created](h, "ann", "space.create", CreateIn{})
+	link := func() string { return do[Invited](h, "ann", "space.invite", InviteIn{Link: true}).Code }
+	revoked, old, good := link(), link(), link()
+	do[Said](h, "ann", "space.revoke", RevokeIn{Code: revoked})
+	h.refused("eve", "space.join", JoinIn{Code: revoked}, fault.Denied)
+	inv, err := seal.ParseInvite(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.exec("UPDATE space_invite SET expires_at = 1 WHERE plate = ?", inv.Plate)
+	h.refused("eve", "space.join", JoinIn{Code: old}, fault.Denied)
+	do[Joined](h, "bob", "space.join", JoinIn{Code: good})
+}
+
 // A member signed an envelope whose sealed part nobody can open, and every member's seat stopped for good.
 func TestAnUnreadableEnvelopeStopsNobody(t *testing.T) {
 	h := newHouse(t)
