@@ -272,7 +272,7 @@ func schedules(ctx context.Context, r *Room) (out []wire.Row, err error) {
 	for _, s := range list.Schedules {
 		if s.Failure != "" {
 			out = append(out, wire.Row{Kind: wire.Schedule, ID: string(s.Kind), Name: string(s.Kind), What: line(s.Failure), Since: s.FailedAt,
-				Next: "tandem server schedule list", Page: "/panel/system"})
+				Next: "tandem server schedule list", Page: "/panel/copies"})
 		}
 	}
 	return out, err

@@ -29,7 +29,7 @@ func (v *visit) finder() error {
 	if n := utf8.RuneCountInString(query); n >= 2 && n <= 200 {
 		words := strings.Fields(strings.ToLower(query))
 		for _, things := range []func(string) []Found{v.foundSessions, v.foundJobs, v.foundAutomations, v.foundSpaces, v.foundTasks, v.foundRepos,
-			v.foundRelays, v.foundActors, v.foundSettings} {
+			v.foundRelays, v.foundPeople, v.foundActors, v.foundSettings, v.foundMemory} {
 			found = append(found, first(things(query), words)...)
 		}
 	}

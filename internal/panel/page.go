@@ -20,10 +20,10 @@ type pageGroup struct {
 func pages() []pageGroup {
 	return []pageGroup{
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
-		{"Work", []page{sessionsNav(), jobsNav(), automationsNav(), relaysNav(), boardNav(), spacesNav()}},
-		{"Authority", []page{actorsNav(), policyNav()}},
+		{"Work", []page{sessionsNav(), jobsNav(), automationsNav(), relaysNav(), boardNav(), spacesNav(), memoryNav()}},
+		{"Authority", []page{peopleNav(), actorsNav(), policyNav()}},
 		{"Rooms", []page{reposNav(), resourcesNav()}},
-		{"House", []page{modelsNav(), connectorsNav(), systemNav()}},
+		{"House", []page{modelsNav(), connectorsNav(), copiesNav(), systemNav()}},
 	}
 }
 

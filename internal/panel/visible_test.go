@@ -20,7 +20,8 @@ const (
 
 // Addresses are not texts from outside: the panel makes them, from escaped ids.
 var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true,
-	"Follow": true, "LeadHref": true, "WorkerHref": true, "SessionHref": true, "AskHref": true}
+	"Follow": true, "LeadHref": true, "WorkerHref": true, "SessionHref": true, "AskHref": true,
+	"ActorHref": true}
 
 // poison fills every text of a value with a hostile one, however deep it lies.
 func poison(v reflect.Value) {
@@ -101,6 +102,12 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"automation":  automationPage(s, poisoned(sampleAutomation())),
 		"run":         runPage(s, poisoned(sampleRun())),
 		"step":        stepActPage(s, poisonedStep()),
+		"people":      peoplePage(s, poisoned(samplePeople())),
+		"person":      personPage(s, poisoned(samplePerson())),
+		"memory":      memoryPage(s, poisoned(sampleMemory())),
+		"record":      recordPage(s, poisoned(sampleRecord())),
+		"forgotten":   forgottenPage(s, poisoned(sampleForgotten())),
+		"copies":      copiesPage(s, poisoned(sampleCopies())),
 		"connectors":  connectorsPage(s, poisoned(sampleConnectors())),
 		"models":      modelsPage(s, poisoned(sampleModels())),
 		"board":       boardPage(s, poisoned(sampleBoard())),

@@ -5,7 +5,7 @@ const { chromium } = require('playwright-core');
 const fs = require('fs');
 const path = require('path');
 
-const desk = { width: 1280, height: 860 };
+const desk = { width: 1440, height: 900 };
 const modes = [
   { name: 'light', colorScheme: 'light', viewport: desk },
   { name: 'dark', colorScheme: 'dark', viewport: desk, rules: ['color-contrast', 'link-in-text-block'] },

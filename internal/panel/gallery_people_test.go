@@ -1,0 +1,32 @@
+package panel
+
+import (
+	"time"
+
+	"tandem/internal/panel/ui"
+)
+
+// Sample data for the pages about people.
+
+var peopleCrumb = &ui.Crumb{Label: "People", Href: "/panel/people"}
+
+func samplePeople() PeopleView {
+	return PeopleView{Now: galleryNow, May: true, Near: true, PIN: true, Passkeys: 1, For: "carla", Receives: "edit on repository/atlas",
+		Line: "tandem login builder-7.example:13013#tdj_q8w7e6r5t4z3u2i1o0p9~6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d",
+		Rows: []PersonRow{{Name: "owner", Owner: true, You: true, Devices: 1, Terminals: []string{"local"},
+			Seen: before(time.Minute), Since: before(900 * time.Hour)},
+			{Name: "anna", Devices: 2, Terminals: []string{"anna.laptop", "anna.desk"}, Seen: before(2 * time.Hour),
+				Since: before(90 * time.Hour)},
+			{Name: "bert\u202e", Since: before(200 * time.Hour), Left: before(50 * time.Hour)}},
+		Invites: []InviteRow{{ID: "inv_1", Person: "carla", By: "owner", Uses: 1, Until: after(23 * time.Hour)},
+			{ID: "inv_2", Person: "anna", By: "owner", Uses: 1, Used: 1, Joined: "anna.laptop 192.0.2.7", Until: after(3 * time.Hour)},
+			{ID: "inv_3", By: "owner", Uses: 20, Used: 3, Joined: "ci-1 192.0.2.20, ci-2 192.0.2.21, ci-3 192.0.2.22",
+				Until: before(time.Hour)}}}
+}
+
+func samplePerson() PersonView {
+	return PersonView{PersonRow: samplePeople().Rows[1], Now: galleryNow, Remove: true, Revoke: true, ActorHref: "/panel/actors/act_1",
+		Grants: sampleGrants()[1:3], Machines: []MachineRow{
+			{ID: "dev_1", Machine: "laptop", Terminal: "anna.laptop", Since: before(90 * time.Hour), Used: before(2 * time.Hour)},
+			{ID: "dev_2", Machine: "desk", Terminal: "anna.desk", Since: before(40 * time.Hour), Revoked: before(time.Hour)}}}
+}

@@ -1,0 +1,235 @@
+package panel
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/panel/ui"
+	server "tandem/internal/server/wire"
+)
+
+func peopleNav() page {
+	return page{id: "people", label: "People", href: "/panel/people", icon: "people", key: "g h", needs: string(identity.PersonList),
+		routes: peopleRoutes}
+}
+
+func peopleRoutes(p *Panel) {
+	p.get("/panel/people", func(v *visit) error { return v.people(nil, "") })
+	perform(p, "/panel/people", identity.JoinInvite, inviteInput,
+		func(v *visit, _ identity.InviteIn, made identity.InviteOut) error { return v.people(&made, "") },
+		func(v *visit, err error) error { return v.people(nil, words(err)) })
+	p.get("/panel/people/{name}", (*visit).person)
+	confirm(p, identity.PersonRemove, func(id string) identity.NameIn { return identity.NameIn{Name: id} }, confirmed{
+		path: "/panel/people/{id}/remove", title: "Remove this person?",
+		text: "Their tokens, machines, browsers, passkeys and invitations end at once, and what their sessions were about to do is refused. " +
+			"They come back by a new invitation.",
+		does: "Remove", back: "/panel/people", said: "person-gone", nav: "people"})
+	confirm(p, identity.JoinRevoke, func(id string) identity.InviteRef { return identity.InviteRef{ID: id} }, confirmed{
+		path: "/panel/invites/{id}/revoke", title: "Revoke this invitation?",
+		text: "Nobody joins with it any more. Who did stays.",
+		does: "Revoke", back: "/panel/people", said: "invite-gone", nav: "people"})
+	confirm(p, identity.DeviceRevoke, func(id string) identity.DeviceIn { return identity.DeviceIn{ID: id} }, confirmed{
+		path: "/panel/devices/{id}/revoke", title: "Revoke this machine?",
+		text: "It proves nothing any more, and its token lets nobody in. Do this when it was lost.",
+		does: "Revoke", back: "/panel/people", said: "device-gone", nav: "people"})
+}
+
+func personHref(name string) string { return "/panel/people/" + pathEscape(name) }
+
+func inviteInput(v *visit) (identity.InviteIn, error) {
+	in := identity.InviteIn{Person: strings.TrimSpace(v.r.PostFormValue("person"))}
+	if in.Person == "" {
+		return in, fault.New(fault.Invalid, string(identity.JoinInvite), "say whom it is for").
+			WithNext("an invitation for a machine or an agent is made on a terminal: tandem invite")
+	}
+	if s := v.r.PostFormValue("hours"); s != "" {
+		hours, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || hours < 1 || hours > 30*24 {
+			return in, fault.New(fault.Invalid, string(identity.JoinInvite), "choose how long it is good for")
+		}
+		in.TTL = hours * 3600
+	}
+	return in, nil
+}
+
+// PersonRow is a person in a list.
+type PersonRow struct {
+	Name      string
+	Owner     bool
+	You       bool
+	Devices   int
+	Terminals []string
+	Seen      time.Time
+	Since     time.Time
+	Left      time.Time
+}
+
+func (v *visit) personRow(h identity.Human) PersonRow {
+	return PersonRow{Name: h.Name, Owner: h.Owner, You: h.Name == v.caller.Name, Devices: h.Devices, Terminals: h.Terminals,
+		Seen: orZero(h.SeenAt), Since: h.CreatedAt, Left: orZero(h.LeftAt)}
+}
+
+func (r PersonRow) state() (ui.Tone, string) {
+	if !r.Left.IsZero() {
+		return ui.Quiet, "left"
+	}
+	return ui.Good, "here"
+}
+
+// InviteRow is an invitation, without what lets somebody in.
+type InviteRow struct {
+	ID, Person, By, Joined string
+	Used, Uses             int64
+	Until, Revoked         time.Time
+}
+
+func (r InviteRow) state(now time.Time) (ui.Tone, string) {
+	switch {
+	case !r.Revoked.IsZero():
+		return ui.Quiet, "revoked"
+	case r.Used >= r.Uses:
+		return ui.Good, "used"
+	case !r.Until.After(now):
+		return ui.Quiet, "expired"
+	}
+	return ui.Info, "open"
+}
+
+// PeopleView is everybody who has a seat in this house, and who was asked to take one.
+type PeopleView struct {
+	Now      time.Time
+	Rows     []PersonRow
+	Invites  []InviteRow
+	May      bool
+	Near     bool   // only programs of this machine reach the server
+	For      string // whom the invitation below is for
+	Line     string // what that person types, shown this once
+	Receives string // what grants wait for that name
+	PIN      bool
+	Passkeys int
+	Problem  string
+}
+
+func (v *visit) people(made *identity.InviteOut, problem string) error {
+	list, err := ask(v, identity.PersonList, identity.Nothing{})
+	if err != nil {
+		return err
+	}
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	out := PeopleView{Now: v.now(), May: v.might(string(identity.JoinInvite)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+	for _, h := range list.People {
+		out.Rows = append(out.Rows, v.personRow(*h))
+	}
+	if out.Invites, err = v.inviteRows(); err != nil {
+		return err
+	}
+	if out.May {
+		st, err := ask(v, server.ServerStatus, identity.Nothing{})
+		if err != nil {
+			return err
+		}
+		out.Near = st.Key == ""
+		if made != nil {
+			out.For, out.Receives = made.Person, made.Receives
+			out.Line = "tandem login " + cmp.Or(st.Address, st.Listen) + "#" + identity.InviteLine(made.Invite, st.Key)
+		}
+	}
+	s := v.shell("people", "People")
+	if made != nil || problem != "" { // what is shown once is not read again
+		s.Here = ""
+	}
+	return v.show(peoplePage(s, out))
+}
+
+func (v *visit) inviteRows() (out []InviteRow, err error) {
+	if !v.has(string(identity.JoinInvites)) {
+		return nil, nil
+	}
+	list, err := ask(v, identity.JoinInvites, identity.Nothing{})
+	names := map[string]string{}
+	if actors, err := v.actors(); err == nil {
+		for _, a := range actors {
+			names[a.ID] = a.Name
+		}
+	}
+	for _, i := range list.Invites {
+		var came []string
+		for _, j := range i.Joined {
+			came = append(came, strings.TrimSpace(j.Name+" "+j.From))
+		}
+		out = append(out, InviteRow{ID: i.ID, Person: i.Person, By: cmp.Or(names[i.CreatedBy], i.CreatedBy), Joined: strings.Join(came, ", "),
+			Used: i.Used, Uses: i.Uses, Until: i.ExpiresAt, Revoked: orZero(i.RevokedAt)})
+	}
+	return out, err
+}
+
+// PersonView is one person: the machines that answer for them, and what they may.
+type PersonView struct {
+	PersonRow
+	Now       time.Time
+	Machines  []MachineRow
+	Grants    []GrantRow
+	ActorHref string
+	Remove    bool
+	Revoke    bool
+}
+
+// MachineRow is a machine that answers for a person.
+type MachineRow struct {
+	ID, Machine, Terminal string
+	Since, Used, Revoked  time.Time
+}
+
+func (v *visit) person() error {
+	name := v.r.PathValue("name")
+	h, err := ask(v, identity.PersonShow, identity.NameIn{Name: name})
+	if err != nil {
+		return err
+	}
+	out := PersonView{PersonRow: v.personRow(h.Human), Now: v.now(), Revoke: v.might(string(identity.DeviceRevoke)),
+		Remove: !h.Owner && h.LeftAt == nil && v.might(string(identity.PersonRemove))}
+	for _, d := range h.Machines {
+		out.Machines = append(out.Machines, MachineRow{ID: d.ID, Machine: d.Machine, Terminal: d.Terminal, Since: d.CreatedAt,
+			Used: orZero(d.UsedAt), Revoked: orZero(d.RevokedAt)})
+	}
+	if out.Grants, err = v.grants("person:" + name); err != nil {
+		return err
+	}
+	actors, err := v.actors()
+	if err != nil {
+		return err
+	}
+	for _, a := range actors {
+		if a.Name == name && a.Kind == "person" {
+			out.ActorHref = actorHref(a.ID)
+		}
+	}
+	s := v.shell("people", name)
+	s.Back = &ui.Crumb{Label: "People", Href: "/panel/people"}
+	return v.show(personPage(s, out))
+}
+
+func (v *visit) foundPeople(string) (out []Found) {
+	if !v.has(string(identity.PersonList)) {
+		return nil
+	}
+	list, _ := ask(v, identity.PersonList, identity.Nothing{})
+	for _, h := range list.People {
+		out = append(out, Found{"person", "people", h.Name, strings.Join(h.Terminals, " "), personHref(h.Name)})
+	}
+	return out
+}
+
+func stampOrNone(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ui.Stamp(t)
+}

@@ -1,0 +1,119 @@
+package panel
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/memory/wire"
+	"tandem/internal/panel/ui"
+)
+
+// RecordView is one record: what it says, where it comes from, and what became of it.
+type RecordView struct {
+	MemoryRow
+	Now        time.Time
+	Whole      string
+	Version    int64
+	Sources    []SourceRow
+	Facts      []ui.Pair
+	Changes    []ui.DiffLine // against the record that it would stand for
+	Replaces   string
+	ReplacedBy string
+	History    []MemoryVersion
+	May        bool
+	PIN        bool
+	Passkeys   int
+	Problem    string
+}
+
+// SourceRow is where a record comes from.
+type SourceRow struct{ Kind, Ref, Place, Digest, Href string }
+
+// MemoryVersion is one state of a record, and what it changed.
+type MemoryVersion struct {
+	Version  int64
+	What, By string
+	Lines    []ui.DiffLine
+	At       time.Time
+}
+
+// ForgottenView says what is gone with a record, and what is not.
+type ForgottenView struct {
+	ID                    string
+	Derived, Told, Beyond []string
+}
+
+func (v *visit) record(id, problem string) error {
+	r, err := ask(v, wire.Show, wire.IDIn{ID: id})
+	if err != nil {
+		return err
+	}
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	out := RecordView{MemoryRow: memoryRow(r), Now: v.now(), Whole: r.Text, Version: r.Version, Replaces: r.Replaces,
+		ReplacedBy: r.ReplacedBy,
+		May:        v.might(string(wire.Promote)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+	for _, s := range r.Sources {
+		out.Sources = append(out.Sources, sourceRow(s))
+	}
+	out.Facts = []ui.Pair{{Key: "For", Value: out.Where}, {Key: "Written by", Value: r.Owner}, {Key: "Labels",
+		Value: strings.Join(r.Labels, ", ")},
+		{Key: "Told to", Value: plural(int(r.Uses), "session", "sessions")}, {Key: "Written", Value: ui.Stamp(r.MadeAt)},
+		{Key: "Changed", Value: ui.Stamp(r.ChangedAt)}}
+	if !r.ExpiresAt.IsZero() {
+		out.Facts = append(out.Facts, ui.Pair{Key: "Told until", Value: ui.Stamp(r.ExpiresAt)})
+	}
+	out.Facts = append(out.Facts, ui.Pair{Key: "Version", Value: strconv.FormatInt(r.Version, 10)},
+		ui.Pair{Key: "Record", Value: r.ID, Mono: true, Copy: true})
+	if r.Replaces != "" && r.State == wire.Proposed {
+		if old, err := ask(v, wire.Show, wire.IDIn{ID: r.Replaces}); err == nil { // it may be gone, or not for this reader
+			out.Changes = ui.Diff(old.Text, r.Text)
+		}
+	}
+	if v.has(string(wire.History)) {
+		h, err := ask(v, wire.History, wire.IDIn{ID: id})
+		if err != nil {
+			return err
+		}
+		out.History = versions(h.Versions)
+	}
+	s := v.shell("memory", out.Text)
+	s.Here = memoryHref(id)
+	s.Back = &ui.Crumb{Label: "Memory", Href: "/panel/memory"}
+	return v.show(recordPage(s, out))
+}
+
+// versions are the states of a record, newest first, each with what it changed.
+func versions(all []wire.Version) []MemoryVersion {
+	out, before := make([]MemoryVersion, len(all)), ""
+	for i, x := range all {
+		one := MemoryVersion{Version: x.Version, What: x.What, By: x.By, At: x.At}
+		if x.Text != "" && x.Text != before && before != "" {
+			one.Lines = ui.Diff(before, x.Text)
+		}
+		if x.Text != "" {
+			before = x.Text
+		}
+		out[len(all)-1-i] = one
+	}
+	return out
+}
+
+// sourceRow leads to what the panel can show.
+func sourceRow(s wire.Source) SourceRow {
+	row := SourceRow{Kind: s.Kind, Ref: s.Ref, Place: s.Place, Digest: s.Digest}
+	switch s.Kind {
+	case wire.FromMemory:
+		row.Href = memoryHref(s.Ref)
+	case "turn":
+		if session, _, _ := strings.Cut(s.Ref, "/"); strings.HasPrefix(session, "ses_") {
+			row.Href = sessionHref(session)
+		}
+	case "task":
+		row.Href = taskHref(s.Ref)
+	}
+	return row
+}
