@@ -101,6 +101,12 @@ func lookFirst(j *wire.Job) (out []string) {
 			out = append(out, fmt.Sprintf("While its agent worked, %s moved from %.12s to %.12s.", m.Ref, m.From, m.To))
 		}
 	}
+	if j.Unended != "" {
+		out = append(out, "Its agent's turn could not be ended yet, and may go on: "+j.Unended+".")
+	}
+	for _, c := range j.Comments {
+		out = append(out, fmt.Sprintf("%s said about %s (%s): %s", c.By, c.Place(), c.Became(), c.Text))
+	}
 	if j.State == wire.Review && j.Verdict == wire.Unchecked {
 		out = append(out, "Nothing checked it: the job has no check, or none ran on this commit.")
 	}

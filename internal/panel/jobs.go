@@ -59,12 +59,13 @@ type JobRow struct {
 	ID, Task, Agent, Folder string
 	State                   wire.State
 	Verdict                 wire.Verdict
-	Open                    bool // it can still go on: it is not merged, and its workspace is there
+	Known                   string // by its check, in words
+	Open                    bool   // it can still go on: it is not merged, and its workspace is there
 	Since                   time.Time
 }
 
 func jobRow(j *wire.Job) JobRow {
-	return JobRow{ID: j.ID, Task: firstLine(j.Task), Agent: j.Agent, Folder: j.Folder, State: j.State, Verdict: j.Verdict,
+	return JobRow{ID: j.ID, Task: firstLine(j.Task), Agent: j.Agent, Folder: j.Folder, State: j.State, Verdict: j.Verdict, Known: j.Known(),
 		Open: j.State != wire.Merged && (j.State != wire.Stopped || j.Path != "" || j.Session == ""), Since: j.MovedAt}
 }
 

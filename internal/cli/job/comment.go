@@ -78,15 +78,11 @@ func newBack(k *kit.Kit) *cobra.Command {
 func remarks(w io.Writer, j *wire.Job) {
 	unsent := 0
 	for _, c := range j.Comments {
-		how := "the line is as it was"
-		switch {
-		case c.Answered:
-			how = "changed since"
-		case !c.Sent:
-			how = "not sent yet"
+		if !c.Sent {
 			unsent++
 		}
-		fmt.Fprintf(w, "comment %d on %s by %s (%s): %s\n", c.N, kit.VisibleLine(c.Place()), kit.VisibleLine(c.By), how, kit.Visible(c.Text))
+		fmt.Fprintf(w, "comment %d on %s by %s (%s): %s\n", c.N, kit.VisibleLine(c.Place()), kit.VisibleLine(c.By), c.Became(),
+			kit.Visible(c.Text))
 	}
 	if unsent > 0 {
 		fmt.Fprintf(w, "send the agent your comments: tandem job back %s\n", j.ID)

@@ -61,7 +61,7 @@ func list(w io.Writer, out wire.QueueListOut) {
 			case i == 0:
 				why = "is merged now"
 			}
-			fmt.Fprintf(t, "  %d\t%s\t%s\t%s\t%s\n", i+1, j.ID, j.Verdict, why, kit.VisibleLine(title))
+			fmt.Fprintf(t, "  %d\t%s\t%s\t%s\t%s\n", i+1, j.ID, j.Known(), why, kit.VisibleLine(title))
 		}
 		t.Flush()
 	}

@@ -206,6 +206,17 @@ func (c Comment) Place() string {
 	return fmt.Sprintf("%s:%d", c.File, c.Line)
 }
 
+// Became is what became of a comment, in words for people.
+func (c Comment) Became() string {
+	switch {
+	case c.Answered:
+		return "changed since"
+	case c.Sent:
+		return "the line is as it was"
+	}
+	return "not sent yet"
+}
+
 // CommentIn comments on a line.
 type CommentIn struct {
 	ID     string `json:"id"`
