@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"tandem/internal/approval"
+	"tandem/internal/automation/wire"
+	"tandem/internal/testenv"
+)
+
+const asking = `
+name = "asking"
+[[node]]
+id = "draft"
+[node.operation]
+name = "resource.put"
+input = { key = "draft", value = "dear all" }
+[node.output.value.schema]
+type = "string"
+[[node]]
+id = "look"
+[node.gate]
+shows = ["draft.value"]
+[[node]]
+id = "keep"
+after = ["look"]
+[node.operation]
+name = "resource.put"
+input = { key = "kept", value = "yes" }
+`
+
+// An answer to an automation that nobody heard before the server ended is heard when it starts. It was looked at an hour later.
+func TestAStartHearsAnswersToAutomations(t *testing.T) {
+	w := newWard(t, "")
+	var a wire.Automation
+	w.must(w.Call(t.Context(), "automation.add", wire.AddIn{Text: asking}, &a))
+	w.present("automation.on", wire.OnIn{Name: a.Name, Digest: a.Latest}, nil)
+	var run wire.Run
+	w.must(w.Call(t.Context(), "automation.run", wire.BeginIn{Name: a.Name}, &run))
+	var ask string
+	testenv.Eventually(t, "its gate waits", 2*time.Minute, func() bool {
+		return w.db.QueryRow(t.Context(), "SELECT substr(waits, 5) FROM automation_step WHERE waits LIKE 'ask:%'").Scan(&ask) == nil
+	})
+	w.sql("UPDATE automation_step SET waits = 'ask:another'") // so that this server does not hear it
+	var whole approval.Ask
+	w.must(w.Call(t.Context(), "approval.get", approval.IDIn{ID: ask}, &whole))
+	w.present("approval.decide", approval.DecideIn{ID: ask, Verdict: approval.Approve, Digest: whole.Digest, Pages: whole.PageDigests()}, nil)
+	w.again("UPDATE automation_step SET waits = 'ask:" + ask + "' WHERE waits = 'ask:another'")
+	testenv.Eventually(t, "the run is over", 2*time.Minute, func() bool {
+		w.must(w.Call(t.Context(), "automation.trace", wire.RunIn{ID: run.ID}, &run))
+		return run.Status == "completed"
+	})
+}
