@@ -74,8 +74,9 @@ func TestAJobThatChangesWhatItsCheckCalls(t *testing.T) {
 }
 
 // There are as many open jobs of a tenant, and of one who starts them, as there may be. Of those that are over the newest stay.
-func TestJobsAreBounded(t *testing.T) {
-	a := newAlone(t, "true")
+func TestJobsAreBounded(t *testing.T) { onBoth(t, bounded) }
+
+func bounded(t *testing.T, a *alone) {
 	start := func(actor string) error {
 		ctx := op.WithCaller(t.Context(), op.Caller{Tenant: "t", Actor: actor, Name: actor})
 		return a.DB.Write(ctx, func(tx *db.Tx) error {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
@@ -18,6 +19,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/session/checkout"
+	"tandem/internal/testenv"
 	"tandem/internal/tool"
 )
 
@@ -30,13 +32,21 @@ type alone struct {
 	job  *Job
 }
 
-func newAlone(t *testing.T, check string) *alone {
+func newAlone(t *testing.T, check string) *alone { t.Helper(); return newAloneAt(t, check, "") }
+
+// onBoth runs a test on each kind of database.
+func onBoth(t *testing.T, test func(*testing.T, *alone)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, newAlone(t, "true")) })
+	t.Run("postgres", func(t *testing.T) { test(t, newAloneAt(t, "true", testenv.Postgres(t))) })
+}
+
+func newAloneAt(t *testing.T, check, database string) *alone {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := db.Open(t.Context(), filepath.Join(home, "a.db"), nil)
+	d, err := db.Open(t.Context(), cmp.Or(database, filepath.Join(home, "a.db")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,8 +188,9 @@ func TestATurnThatCannotBeCommittedNamesWhatItMoved(t *testing.T) {
 }
 
 // Of two servers on one database each works on the jobs of its own machine, whichever began later.
-func TestAJobStaysOnItsMachine(t *testing.T) {
-	a := newAlone(t, "true")
+func TestAJobStaysOnItsMachine(t *testing.T) { onBoth(t, stays) }
+
+func stays(t *testing.T, a *alone) {
 	far := New(a.DB, a.Journal, a.Log, everybody)
 	far.Owner = owner.Server{ID: "srv_far", Home: "hom_far", Fence: a.Owner.Fence + 1}
 	if err := far.adopt(t.Context()); err != nil {
