@@ -49,12 +49,31 @@ func (r *Room) parts(ctx context.Context, j *Job) (parts, error) {
 
 // called are the files that a command's scripts name, and the scripts among these, and so on.
 func called(command, in string, files []string, read func(string) (string, error)) (map[string]bool, error) {
-	byName := map[string][]string{}
+	byName, byFolder := map[string][]string{}, map[string][]string{}
 	for _, f := range files {
 		byName[path.Base(f)] = append(byName[path.Base(f)], f)
+		byFolder[path.Dir(f)] = append(byFolder[path.Dir(f)], f)
 	}
 	out := map[string]bool{}
 	var todo []string
+	take := func(f string) {
+		if !out[f] {
+			out[f] = true
+			todo = append(todo, f)
+		}
+	}
+	programs := func(words []word, from string) { // a folder that is run is a program
+		for _, w := range words {
+			if w.runs {
+				for _, folder := range []string{w.text, path.Join(from, w.text)} {
+					for _, f := range byFolder[folder] {
+						take(f)
+					}
+				}
+			}
+		}
+	}
+	programs(words(command), in)
 	for _, f := range files {
 		if named(command, f) || steers(command, in, f) {
 			todo = append(todo, f)
@@ -70,11 +89,12 @@ func called(command, in string, files []string, read func(string) (string, error
 		if !isScript(file, text) {
 			continue
 		}
-		for _, word := range spoken(file, text) {
-			for _, f := range byName[path.Base(word)] {
-				if !out[f] && f != file && meant(word, file, f) {
-					out[f] = true
-					todo = append(todo, f)
+		said := spoken(file, text)
+		programs(said, path.Dir(file))
+		for _, w := range said {
+			for _, f := range byName[path.Base(w.text)] {
+				if f != file && meant(w.text, file, f) {
+					take(f)
 				}
 			}
 		}
@@ -95,8 +115,8 @@ func steers(command, in, file string) bool {
 	if dir != "." && dir != in && !named(command, dir) {
 		return false
 	}
-	return slices.ContainsFunc(strings.FieldsFunc(command, apart), func(word string) bool {
-		return slices.Contains(drivers[path.Base(word)], path.Base(file))
+	return slices.ContainsFunc(strings.FieldsFunc(command, apart), func(w string) bool {
+		return slices.Contains(drivers[path.Base(w)], path.Base(file))
 	})
 }
 
@@ -119,8 +139,14 @@ func isScript(file, text string) bool {
 
 var variable = regexp.MustCompile(`\$[({]?[A-Za-z_][A-Za-z_0-9]*[)}]?`)
 
-// spoken are the words of a script that may name a file. A bare word does only behind a program that runs or reads one.
-func spoken(file, text string) (out []string) {
+// word is a word that may name a file or, behind a program that runs it, a folder.
+type word struct {
+	text string
+	runs bool
+}
+
+// spoken are the words of a script that may name a file.
+func spoken(file, text string) []word {
 	if path.Base(file) == "package.json" {
 		var p struct {
 			Scripts map[string]string `json:"scripts"`
@@ -133,23 +159,30 @@ func spoken(file, text string) (out []string) {
 			text += line + "\n"
 		}
 	}
+	return words(text)
+}
+
+// words are the words of lines that may name a file. A bare one does only behind a program that runs or reads it.
+func words(text string) (out []word) {
 	for line := range strings.Lines(text) {
 		if t := strings.TrimSpace(line); strings.HasPrefix(t, "#") || strings.HasPrefix(t, "//") {
 			continue
 		}
 		before := ""
-		for _, word := range strings.FieldsFunc(variable.ReplaceAllString(line, " "), apart) {
-			if strings.ContainsAny(word, "/.") && strings.Trim(word, "/.") != "" || slices.Contains(readers, before) {
-				out = append(out, strings.Trim(path.Clean(word), "/,:"))
+		for _, w := range strings.FieldsFunc(variable.ReplaceAllString(line, " "), apart) {
+			runs := slices.Contains(readers, before)
+			if strings.ContainsAny(w, "/.") && strings.Trim(w, "/.") != "" || runs {
+				out = append(out, word{strings.Trim(path.Clean(w), "/,:"), runs})
 			}
-			before = path.Base(word)
+			before = path.Base(w)
 		}
 	}
 	return out
 }
 
-// readers are programs whose first word is a file.
-var readers = []string{"sh", "bash", "zsh", "dash", "ksh", "source", ".", "exec", "python", "python3", "node", "perl", "ruby", "php", "lua"}
+// readers are what the name of a file or of a program's folder follows: go run ./tools/verify.
+var readers = []string{"run", "sh", "bash", "zsh", "dash", "ksh", "source", ".", "exec", "python", "python3",
+	"node", "perl", "ruby", "php", "lua"}
 
 // meant says whether a word in a script is a file: seen from the repository, from the script's folder, or from some folder.
 func meant(word, script, file string) bool {

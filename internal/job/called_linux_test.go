@@ -26,12 +26,16 @@ func TestWhatAChecksScriptsCall(t *testing.T) {
 		"tools/words.txt": "main.go tools/unused.sh\n", "tools/unused.sh": "true\n", "tools/test": "true\n", "main.go": "package main\n",
 		"Makefile":     "check:\n\t@$(SHELL) ${ROOT}/scripts/all.sh\n",
 		"package.json": `{"main": "main.go", "scripts": {"test": "node run/suite.mjs --all"}}`, "run/suite.mjs": "import './part.mjs'\n",
-		"run/part.mjs": "1\n", "scripts/all.sh": "cat tools/words.txt\n", "sub/Makefile": "all:\n\tsh tools/unused.sh\n",
+		"run/part.mjs": "1\n", "tools/prog/main.go": "package main\n", "tools/prog/more.go": "package main\n",
+		"tools/prog/sub/x.go": "package x\n",
+		"runs.sh":             "exec go run ./tools/prog\n", "scripts/all.sh": "cat tools/words.txt\n", "sub/Makefile": "all:\n\tsh tools/unused.sh\n",
 	}
 	for command, want := range map[string][]string{
-		"sh ./check.sh": {"bin/deep.py", "lib/common.sh", "lib/more", "tools/deepest.rb", "tools/verify", "tools/words.txt"},
-		"make check":    {"scripts/all.sh", "tools/words.txt"},
-		"npm test":      {"run/part.mjs", "run/suite.mjs"},
+		"sh ./check.sh":          {"bin/deep.py", "lib/common.sh", "lib/more", "tools/deepest.rb", "tools/verify", "tools/words.txt"},
+		"make check":             {"scripts/all.sh", "tools/words.txt"},
+		"npm test":               {"run/part.mjs", "run/suite.mjs"},
+		"go run ./tools/prog -v": {"tools/prog/main.go", "tools/prog/more.go"}, "node run": {"run/part.mjs", "run/suite.mjs"},
+		"sh runs.sh": {"tools/prog/main.go", "tools/prog/more.go"}, "go test ./tools/prog": nil,
 		"go test ./...": nil, "make -C sub": {"scripts/all.sh", "tools/unused.sh", "tools/words.txt"},
 	} {
 		got, err := called(command, ".", slices.Collect(maps.Keys(files)), func(f string) (string, error) { return files[f], nil })
