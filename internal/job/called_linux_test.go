@@ -18,6 +18,7 @@ import (
 // What a check calls by way of its scripts belongs to it, as far as it is plainly written.
 func TestWhatAChecksScriptsCall(t *testing.T) {
 	files := map[string]string{
+
 		"check.sh":         "#!/bin/sh\n# not tools/unused.sh\n. \"$(dirname \"$0\")/lib/common.sh\"\n./tools/verify \"$@\" && go test ./...\n",
 		"lib/common.sh":    "run() { sh more; }\n",
 		"lib/more":         "bin/deep.py\n",
@@ -28,7 +29,8 @@ func TestWhatAChecksScriptsCall(t *testing.T) {
 		"package.json": `{"main": "main.go", "scripts": {"test": "node run/suite.mjs --all"}}`, "run/suite.mjs": "import './part.mjs'\n",
 		"run/part.mjs": "1\n", "tools/prog/main.go": "package main\n", "tools/prog/more.go": "package main\n",
 		"tools/prog/sub/x.go": "package x\n",
-		"runs.sh":             "exec go run ./tools/prog\n", "scripts/all.sh": "cat tools/words.txt\n", "sub/Makefile": "all:\n\tsh tools/unused.sh\n",
+		"runs.sh":             "exec go run ./tools/prog\n", "scripts/all.sh": "cat tools/words.txt\n",
+		"sub/Makefile": "all:\n\tsh tools/unused.sh\n",
 	}
 	for command, want := range map[string][]string{
 		"sh ./check.sh":          {"bin/deep.py", "lib/common.sh", "lib/more", "tools/deepest.rb", "tools/verify", "tools/words.txt"},
