@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"tandem/internal/fault"
 )
@@ -28,6 +29,7 @@ func (s Silent) Error() string { return "" }
 func (k *Kit) Fail(err error) int {
 	var silent Silent
 	var usage Usage
+	err = fullHere(err)
 	switch {
 	case err == nil:
 		return 0
@@ -61,6 +63,16 @@ func (k *Kit) Fail(err error) int {
 		return 8
 	}
 	return 1
+}
+
+// fullHere tells what to do about a disk of this machine that is full; a server tells it of its own.
+func fullHere(err error) error {
+	var f *fault.Error
+	if !errors.Is(err, syscall.ENOSPC) || errors.As(err, &f) {
+		return err
+	}
+	return fault.New(fault.Unavailable, "disk", "the disk is full on this machine: %w", err).
+		WithNext("free some space (df -h), then type the same line again")
 }
 
 // complain says on standard error what went wrong, or what is waited for.
