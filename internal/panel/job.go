@@ -24,6 +24,9 @@ type JobView struct {
 	Base    string
 	Beside  bool
 	Checks  []JobCheck
+	Said    []wire.Comment // about lines
+	Unsent  int            // of them those that its agent has not heard
+	Changed []string       // the files about whose lines something can be said
 	Facts   []ui.Pair
 	Type    string // what is typed to have it in one's checkout
 	May     bool   // tell it, stop it
@@ -52,6 +55,12 @@ func (v *visit) job(id, problem string) error {
 	out := JobView{JobRow: jobRow(j), Now: v.now(), Text: j.Task, Reason: j.Reason, Needs: j.Needs, First: lookFirst(j), Commit: j.Commit,
 		Base: j.Base, Beside: v.query("diff") == "beside", Checks: jobChecks(j), Facts: jobFacts(j), Type: j.Next,
 		May: v.has(string(wire.Send)), Problem: problem}
+	out.Said = j.Comments
+	for _, c := range j.Comments {
+		if !c.Sent {
+			out.Unsent++
+		}
+	}
 	if j.Session != "" {
 		out.SessionHref = sessionHref(j.Session)
 	}
@@ -62,6 +71,11 @@ func (v *visit) job(id, problem string) error {
 		}
 		out.Diffs, out.Cut, out.Hidden = ui.ParseDiff(d.Diff), d.Cut, d.Hidden
 		out.Files = unshown(d)
+		for _, f := range d.Files {
+			if f.Type == "" {
+				out.Changed = append(out.Changed, f.Path)
+			}
+		}
 		if d.Commit != "" {
 			out.Commit = d.Commit
 		}
@@ -103,9 +117,6 @@ func lookFirst(j *wire.Job) (out []string) {
 	}
 	if j.Unended != "" {
 		out = append(out, "Its agent's turn could not be ended yet, and may go on: "+j.Unended+".")
-	}
-	for _, c := range j.Comments {
-		out = append(out, fmt.Sprintf("%s said about %s (%s): %s", c.By, c.Place(), c.Became(), c.Text))
 	}
 	if j.State == wire.Review && j.Verdict == wire.Unchecked {
 		out = append(out, "Nothing checked it: the job has no check, or none ran on this commit.")

@@ -2,9 +2,11 @@ package panel
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/job/wire"
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
@@ -27,6 +29,10 @@ func jobRoutes(p *Panel) {
 	jobAct(p, "send", wire.Send, "job-told", func(v *visit) (wire.SendIn, error) {
 		return wire.SendIn{ID: v.r.PathValue("id"), Text: v.r.PostFormValue("text")}, nil
 	})
+	jobAct(p, "back", wire.Back, "job-told", func(v *visit) (wire.BackIn, error) {
+		return wire.BackIn{ID: v.r.PathValue("id"), Text: v.field("text")}, nil
+	})
+	jobAct(p, "comment", wire.CommentOn, "job-said", commentInput)
 	jobAct(p, "stop", wire.Stop, "job-stopped", func(v *visit) (wire.StopIn, error) {
 		return wire.StopIn{ID: v.r.PathValue("id"), Discard: v.r.PostFormValue("discard") != ""}, nil
 	})
@@ -52,6 +58,20 @@ func startJob(v *visit) (wire.StartIn, error) {
 	var err error
 	in.Budget, err = wire.ParseBudget(form("budget"))
 	return in, err
+}
+
+// commentInput is about the commit that the page showed.
+func commentInput(v *visit) (wire.CommentIn, error) {
+	in := wire.CommentIn{ID: v.r.PathValue("id"), Commit: v.field("commit"), File: v.field("file"), Text: v.field("text")}
+	if s := v.field("line"); s != "" {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 1 {
+			return in, fault.New(fault.Invalid, string(wire.CommentOn), "a line is a number, from 1 on").
+				WithNext("leave it out to speak of the whole file")
+		}
+		in.Line = n
+	}
+	return in, nil
 }
 
 // JobRow is a job in a list.

@@ -134,7 +134,15 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 	}
 	first := commitOf(t, body)
 
-	b.does(t, job+"/send", url.Values{"text": {`and more [[tool write {"path":"more.txt","content":"more\n"}]] [[say done]]`}})
+	bad = url.Values{"commit": {first}, "file": {"answer.txt"}, "line": {"one"}, "text": {"x"}}
+	if code, body, _ := b.ask(t, "POST", job+"/comment", bad); code != http.StatusOK || !strings.Contains(body, "a line is a number") {
+		t.Errorf("a line that is none: %d %s", code, refusedWords(body))
+	}
+	b.does(t, job+"/comment", url.Values{"commit": {first}, "file": {"answer.txt"}, "line": {"1"}, "text": {"and why?"}})
+	if body := b.page(t, job); !strings.Contains(body, "1 comment goes along") || !strings.Contains(body, "and why?") {
+		t.Errorf("the comment is not there: %s", refusedWords(body))
+	}
+	b.does(t, job+"/back", url.Values{"text": {`and more [[tool write {"path":"more.txt","content":"more\n"}]] [[say done]]`}})
 	var second string
 	if !testenv.Within(2*time.Minute, func() bool {
 		body = b.page(t, job)
@@ -145,6 +153,9 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 		return second != first
 	}) {
 		t.Fatalf("what was sent back did not come again: %s", refusedWords(body))
+	}
+	if !strings.Contains(body, "the line is as it was") || strings.Contains(body, "goes along") {
+		t.Errorf("what became of the comment: %s", refusedWords(body))
 	}
 	if !strings.Contains(b.page(t, job+"?diff=beside"), "more.txt") {
 		t.Error("the new file is not in the diff")

@@ -112,7 +112,7 @@ var said = map[string]string{
 	"relay-started": "The relay is on its way.", "relay-queued": "The relay has it.", "relay-told": "The lead hears it with its next turn.",
 	"relay-stopped": "The relay is stopped.",
 	"job-started":   "The job is on its way.", "job-checked": "It is checked again.", "job-resumed": "It goes on.",
-	"job-told": "Its agent hears it with its next turn.", "job-stopped": "The job is stopped.", "job-merged": "Merged.",
+	"job-told": "Its agent hears it with its next turn.", "job-stopped": "The job is stopped.", "job-said": "Said. Its agent hears it when you send the job back.", "job-merged": "Merged.",
 	"job-queued": "It is merged when its turn comes.", "job-evicted": "It is out of the queue, and in review.",
 	"automation-stored": "Stored, switched off. Look at what it may do.", "automation-on": "It is switched on.",
 	"automation-off": "It is switched off, and its open runs are paused.", "automation-gone": "The automation is removed.",
