@@ -96,7 +96,7 @@ var bindings = map[string]string{
 	"grant.revoke":            byPerson,
 	"job.back":                byID,
 	"job.check":               byID,
-	"job.comment":             byID,
+	"job.comment":             byContent,
 	"job.merge":               byPerson,
 	"job.resume":              byID,
 	"queue.add":               byPerson,

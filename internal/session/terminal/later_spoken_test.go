@@ -11,7 +11,7 @@ import (
 	"tandem/internal/testenv"
 )
 
-// What holds for Claude Code (TestADeniedTreeIsHiddenFromARealAgent, TestALaterDenialEndsTheTurn) holds for the programs that are spoken to.
+// What holds for Claude Code (TestADeniedTreeIsHiddenFromARealAgent, TestALaterDenialEndsTheTurn) holds for those that are spoken to.
 func TestDenialsBindCodex(t *testing.T) { denialsBind(t, "codex") }
 
 func TestDenialsBindOpenCode(t *testing.T) {
