@@ -118,6 +118,15 @@ func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, 
 	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: said, Sent: true})
 }
 
+// bindBack is what an approval of sending a job back holds for: the comments that wait, and no others.
+func (r *Room) bindBack(ctx context.Context, in wire.BackIn) ([]op.Bound, error) {
+	j, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return []op.Bound{{Name: "comments", Value: j.remarks("")}}, nil
+}
+
 // remarks is what the agent hears of comments that wait, and of what is said beside them; "" where there is neither.
 func (j *Job) remarks(beside string) string {
 	var b strings.Builder

@@ -57,6 +57,10 @@ func TestCommentsGoBackTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	bound, err := a.bindBack(caller, wire.BackIn{ID: "job_1"})
+	if err != nil || len(bound) != 1 || strings.Count(bound[0].Value, "lines.txt") != 6 {
+		t.Errorf("an approval holds for %+v: %v", bound, err)
+	}
 	if j, err := send("and a test"); err != nil || j.State != wire.SentBack || len(j.Comments) != 0 {
 		t.Fatalf("%+v %v", j, err)
 	}

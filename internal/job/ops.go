@@ -36,9 +36,9 @@ func (r *Room) Ops() []op.Op {
 		wire.CommentOn.Effect(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/comments",
 			Doc: "Comment on a line of a job's commit. Its agent hears all comments as one message when the job is sent back."},
 			func(in wire.CommentIn) op.Resource { return at(in.ID) }, r.comment, nil),
-		wire.Back.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/back",
+		op.Binding(wire.Back.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/back",
 			Doc: "Send a job back to its agent, with the comments that it has not heard."},
-			func(in wire.BackIn) op.Resource { return at(in.ID) }, r.back),
+			func(in wire.BackIn) op.Resource { return at(in.ID) }, r.back), r.bindBack),
 		wire.Check.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/check",
 			Doc: "Run a job's check again, on its newest commit."}, one,
 			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Job, error) {
