@@ -26,14 +26,8 @@ var still = map[string]string{
 	"internal/session/terminal/relay_test.go TestARelaySurvivesKillsAndParksQuietly": quiet,
 	"test/proof/day_linux_test.go TestNoPacketLeaves":                                quiet,
 	"internal/tool/builtin/bash_test.go bounds":                                      quiet,
-	"internal/session/terminal/real_test.go TestCrashes":                             unseen,
-	"internal/session/terminal/codex_test.go TestCodexCrashes":                       unseen,
-	"internal/session/terminal/real_test.go TestClaudeCode":                          typed,
-	"internal/session/terminal/codex_test.go TestCodex":                              typed,
 	"internal/space/peer/sitting_test.go TestASeatIsGivenToOneProgram":               "who waits for a lock cannot be seen; without all of them the test is only weaker",
-	"test/proof/load_test.go create":                                                 "a server that is down is not asked as fast as one can",
 	"test/proof/shears_test.go Write":                                                "what came through a line before it broke is still read",
-	"test/proof/space_machines_linux_test.go TestThreeMachines":                      "members talk for a while in each state of the network",
 	"test/year/trouble_linux_test.go within":                                         chance,
 	"test/red/cell_linux_test.go stays":                                              "what a box leaves behind is given a moment to begin, and to be ended",
 }
@@ -42,8 +36,6 @@ const (
 	chance = "an instant that chance picks is what is tested"
 	bubble = "the clock is synctest's, so no real time passes"
 	quiet  = "that nothing happens for so long is what is tested"
-	unseen = "a turn of so many seconds ends while no server runs that could be asked"
-	typed  = "Enter right behind typed words is taken for a part of something pasted"
 )
 
 // backgrounds are the files below the daemon that begin a context of their own, each with its reason. Everything else is given one,

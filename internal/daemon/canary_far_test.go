@@ -61,25 +61,27 @@ func TestADenialHoldsForWhatIsFetched(t *testing.T) {
 	ways := []string{"/remote/" + address + "/repo/" + id + "/commits/" + far.commits[0],
 		"/remote/" + address + "/repo/project/commits/" + far.commits[0], "/remote/" + address + "/repo/project/leases"}
 	for _, way := range ways {
-		if said := streamed(t, mine, way); !far.holds(said) {
+		if said, ok := streams(t, mine, way, far.holds); !ok {
 			t.Fatalf("%s shows nothing before anything is denied: %.300s", way, said)
 		}
 	}
 	do("grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + copied + "/priv",
 		Permissions: []string{"view"}})
+	withheld := func(said string) bool { return strings.Contains(said, "part of this repository is kept from you") }
 	for _, way := range append(ways, "/remote/"+address+"/repo/"+id+"/git/info/refs?service=git-upload-pack") {
-		if said := streamed(t, mine, way); !strings.Contains(said, "part of this repository is kept from you") {
+		if said, ok := streams(t, mine, way, withheld); !ok {
 			t.Errorf("%s: %.300s", way, said)
 		}
 	}
-	if said := streamed(t, mine, "/remote/"+address+"/repo/repo_01m7jhpsmn4k8xvdwtj521nt06"); !strings.Contains(said, "not served here") {
+	unserved := func(said string) bool { return strings.Contains(said, "not served here") }
+	if said, ok := streams(t, mine, "/remote/"+address+"/repo/repo_01m7jhpsmn4k8xvdwtj521nt06", unserved); !ok {
 		t.Errorf("another repository: %.300s", said)
 	}
 	local, err := d.identity.Caller(t.Context(), identity.LocalTenant, "local", op.DoorSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said := streamed(t, socket(local), ways[0]); !far.holds(said) {
+	if said, ok := streams(t, socket(local), ways[0], far.holds); !ok {
 		t.Errorf("the user of this machine: %.300s", said)
 	}
 }

@@ -299,10 +299,10 @@ func (h *tracked) holds(text string) bool {
 	return slices.ContainsFunc(h.words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// stream is what the agent is sent in half a second.
+// stream is what the agent is sent in half a second, once it is answered.
 func (h *tracked) stream(place string) string {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(h.t.Context(), 5*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", h.base+place, nil)
 	if err != nil {
@@ -313,6 +313,7 @@ func (h *tracked) stream(place string) string {
 	if err != nil {
 		return ""
 	}
+	defer time.AfterFunc(500*time.Millisecond, cancel).Stop()
 	defer resp.Body.Close()
 	all, _ := io.ReadAll(resp.Body) // until its time is over
 	return string(all)

@@ -43,7 +43,7 @@ func TestAClockThatIsSetWhileItRuns(t *testing.T) {
 	}
 	tells := func(want int) { // at once, and not at the next turn of the housekeeping
 		t.Helper()
-		testenv.Eventually(t, "the journal tells of the clock", 5*time.Second, func() bool {
+		testenv.Eventually(t, "the journal tells of the clock", time.Minute, func() bool {
 			var told int
 			err := k.d.db.QueryRow(t.Context(), "SELECT count(*) FROM journal_event WHERE type = 'server.clock'").Scan(&told)
 			return err == nil && told == want

@@ -17,6 +17,7 @@ import (
 	"tandem/internal/policy/book"
 	"tandem/internal/session"
 	relays "tandem/internal/session/relay"
+	"tandem/internal/testenv"
 )
 
 // Through its own socket a session read other sessions' conversations and the audit log. It sees itself and what it opened: every
@@ -110,10 +111,17 @@ func TestASessionSeesItsOwn(t *testing.T) {
 	}
 }
 
-// streamed is what a stream of a session's socket sends in half a second.
+// streams waits until a stream shows something, and is what it showed last.
+func streams(t *testing.T, socket, path string, shows func(said string) bool) (said string, ok bool) {
+	t.Helper()
+	ok = testenv.Within(time.Minute, func() bool { said = streamed(t, socket, path); return shows(said) })
+	return said, ok
+}
+
+// streamed is what a stream of a session's socket sends in half a second, once it answers.
 func streamed(t *testing.T, socket, path string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	dial := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -127,6 +135,7 @@ func streamed(t *testing.T, socket, path string) string {
 	if err != nil {
 		return ""
 	}
+	defer time.AfterFunc(500*time.Millisecond, cancel).Stop()
 	defer resp.Body.Close()
 	all, _ := io.ReadAll(resp.Body) // until its time is over
 	return string(all)

@@ -235,7 +235,7 @@ func difference(before, after string) string {
 // events is what a stream from the beginning shows within a moment.
 func events(t *testing.T, base string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", base+"/event?since_seq=0", nil)
 	if err != nil {
@@ -245,6 +245,7 @@ func events(t *testing.T, base string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer time.AfterFunc(500*time.Millisecond, cancel).Stop()
 	defer resp.Body.Close()
 	var all []byte
 	buf := make([]byte, 4096)

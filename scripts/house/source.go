@@ -88,7 +88,7 @@ func (s *source) file(name string, text []byte) error {
 		}
 		at := fmt.Sprintf("%s:%d", name, set.Position(call.Pos()).Line)
 		switch f := called(call); {
-		case test && f == "time.Sleep":
+		case test && f == "time.Sleep" && !bubbled(tree) && !byChance(call):
 			s.sleeps = append(s.sleeps, at)
 		case !test && f == "context.Background" && below(name):
 			s.backgrounds = append(s.backgrounds, at)
@@ -98,6 +98,22 @@ func (s *source) file(name string, text []byte) error {
 		return true
 	})
 	return nil
+}
+
+// bubbled reports whether the tests of a file run on synctest's clock, on which no real time passes.
+func bubbled(tree *ast.File) bool {
+	return slices.ContainsFunc(tree.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` })
+}
+
+// byChance reports whether a sleep has no fixed time: chance picks the instant that is tested.
+func byChance(sleep *ast.CallExpr) (drawn bool) {
+	ast.Inspect(sleep, func(n ast.Node) bool {
+		if f, ok := n.(*ast.SelectorExpr); ok && (f.Sel.Name == "IntN" || f.Sel.Name == "Int64N") {
+			drawn = true
+		}
+		return !drawn
+	})
+	return drawn
 }
 
 // below reports whether a file is of a package that the daemon or a command calls, and that gets a context from it.

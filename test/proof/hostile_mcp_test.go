@@ -15,7 +15,7 @@ import (
 
 // rpc sends one message to /mcp as it stands and returns status and body.
 func (s *server) rpc(token string, body []byte, header ...string) (answer, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "POST", s.url+"/mcp", bytes.NewReader(body))
 	if err != nil {

@@ -75,7 +75,10 @@ func (l *load) create(ctx context.Context) {
 	l.mu.Unlock()
 	a, err := l.put(ctx, key, value)
 	if err != nil {
-		time.Sleep(5 * time.Millisecond) // the server is down: no use in asking as fast as one can
+		select { // the server is down: no use in asking as fast as one can
+		case <-ctx.Done():
+		case <-time.After(5 * time.Millisecond):
+		}
 		return
 	}
 	if a.status/100 == 2 {

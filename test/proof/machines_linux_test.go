@@ -137,7 +137,7 @@ func (b *box) json(into any, args ...string) {
 // typed runs a command on a terminal and types the PIN when it asks.
 func (b *box) typed(args ...string) string {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := b.command(ctx, args...)
 	tty, err := pty.Start(cmd)
@@ -175,7 +175,7 @@ func (b *box) kill() {
 		return
 	}
 	syscall.Kill(s.PID, syscall.SIGKILL)
-	testenv.Within(3*time.Second, func() bool {
+	testenv.Eventually(b.t, "the killed daemon is gone", time.Minute, func() bool {
 		_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.PID)))
 		return err != nil
 	})

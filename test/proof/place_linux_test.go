@@ -181,14 +181,14 @@ func (p *place) typed(line string) (string, error) {
 // end ends the daemon of this home, as a crash does.
 func (p *place) end() {
 	var s struct{ PID int }
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out, _ := p.command(ctx, "tandem status --json").Output() // it fails when nothing runs
 	if json.Unmarshal(out, &s) != nil || s.PID <= 1 {
 		return
 	}
 	syscall.Kill(s.PID, syscall.SIGKILL)
-	testenv.Within(3*time.Second, func() bool {
+	testenv.Within(time.Minute, func() bool {
 		_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.PID)))
 		return err != nil
 	})

@@ -79,7 +79,7 @@ func TestWorkspaceOnAnotherMachine(t *testing.T) {
 		t.Errorf("without a cable: %s", out)
 	}
 	laptop.mend()
-	testenv.Eventually(t, "all is sent, with the cable again", 30*time.Second, func() bool { // the bridge needs a moment
+	testenv.Eventually(t, "all is sent, with the cable again", 2*time.Minute, func() bool { // the bridge needs a moment
 		return !strings.Contains(in(work, "st"), "to be sent")
 	})
 	if out := server.must("repo", "workspaces", "project"); !strings.Contains(string(out), "without a cable") {

@@ -100,7 +100,7 @@ func (s *server) tryStart() error {
 		}
 	}
 	ended := false
-	started := testenv.Within(30*time.Second, func() bool {
+	started := testenv.Within(2*time.Minute, func() bool {
 		select {
 		case <-done:
 			ended = true
@@ -113,7 +113,7 @@ func (s *server) tryStart() error {
 	case ended:
 		return fmt.Errorf("it ended: %v", cmd.ProcessState)
 	case !started:
-		return fmt.Errorf("it is not healthy after 30 s")
+		return fmt.Errorf("it is not healthy after two minutes")
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (s *server) stop() {
 	}
 	select {
 	case <-s.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatalf("it does not stop\n%s", s.log.String())
 	}
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {

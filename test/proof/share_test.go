@@ -280,7 +280,7 @@ func alive(pid int) bool {
 
 func (x *shared) eventually(what string, ok func() bool) {
 	x.t.Helper()
-	testenv.Eventually(x.t, what, 30*time.Second, ok)
+	testenv.Eventually(x.t, what, 2*time.Minute, ok)
 }
 
 // A quick tunnel: the bridge and nothing else is served through it, the token is in no log, a dropped tunnel is told, and no

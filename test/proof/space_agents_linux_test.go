@@ -116,7 +116,7 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 		t.Errorf("bob's inbox lacks %q: %s", msg, box)
 	}
 	// The program writes its transcript a moment after it answered.
-	testenv.Eventually(t, "message "+msg+" is in bob's transcript", 20*time.Second, func() bool { return bobDesk.transcriptHas(msg) })
+	testenv.Eventually(t, "message "+msg+" is in bob's transcript", 2*time.Minute, func() bool { return bobDesk.transcriptHas(msg) })
 	if r := ann.use("intandem_receipt", fmt.Sprintf(`{"id":%q}`, msg)); !strings.Contains(r, "BobTheHeron: read") &&
 		!strings.Contains(r, `"BobTheHeron":"read"`) {
 		t.Errorf("receipt: %s", r)

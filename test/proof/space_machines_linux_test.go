@@ -41,7 +41,7 @@ func TestThreeMachines(t *testing.T) {
 	cy.must("space", "join", made.Code)
 
 	w := &witness{t: t, acked: map[string]map[string]bool{"message": {}, "task": {}, "var": {}}, hosts: map[string]map[int64]string{},
-		at: map[string]int64{}, began: time.Now()}
+		at: map[string]int64{}, said: map[string]int{}, began: time.Now()}
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	for _, b := range boxes {
@@ -49,7 +49,7 @@ func TestThreeMachines(t *testing.T) {
 	}
 	kills := max(2, testenv.Rounds(10))
 	for range kills {
-		time.Sleep(1200 * time.Millisecond)
+		w.hears(boxes...)
 		ann.kill() // the next command on that machine, one of the talk's, starts it again
 	}
 	w.until("the host comes back", ann, func(s seatIs) bool { return s.State == "active" })
@@ -60,11 +60,11 @@ func TestThreeMachines(t *testing.T) {
 	if ann.json(&st, "status"); !st.CameBack || len(st.Listens) == 0 || st.Listens[0] != ann.listen {
 		t.Errorf("the host came back as %+v", st)
 	}
-	time.Sleep(time.Second)
+	w.hears(boxes...)
 
 	ann.cut()
 	w.mark("cut off")
-	time.Sleep(2 * time.Second)
+	w.hears(boxes...)
 	if said := bob.typed("space", "take-over"); !strings.Contains(said, "term 2") {
 		t.Fatalf("take-over: %s", said)
 	}
@@ -74,26 +74,26 @@ func TestThreeMachines(t *testing.T) {
 	if s := w.seat(ann); s.Term != 1 || s.Host != "this machine" {
 		t.Errorf("the cut-off host is %+v", s)
 	}
-	time.Sleep(2 * time.Second)
+	w.hears(boxes...)
 	w.mark("mended")
 	ann.mend()
 	w.until("the old host steps down", ann, func(s seatIs) bool { return s.Term == 2 && s.Host == bob.listen })
 	w.mark("stepped down")
 	bob.kill() // and the new host can be killed like the old one
-	time.Sleep(1500 * time.Millisecond)
+	w.hears(boxes...)
 
 	for _, b := range boxes {
 		b.cut()
 	}
 	w.mark("all cut off")
-	time.Sleep(2 * time.Second)
+	w.hears(boxes...)
 	for _, b := range []*box{ann, cy} {
 		if said := b.typed("space", "take-over"); !strings.Contains(said, "term 3") {
 			t.Fatalf("take-over: %s", said)
 		}
 	}
 	w.mark("two took over")
-	time.Sleep(2 * time.Second)
+	w.hears(boxes...)
 	for _, b := range boxes {
 		b.mend()
 	}
@@ -102,7 +102,7 @@ func TestThreeMachines(t *testing.T) {
 		w.until(b.name+" is at the one term that counts", b, func(s seatIs) bool { return s.Term == 4 })
 	}
 	w.mark("one host again")
-	time.Sleep(time.Second)
+	w.hears(boxes...)
 	close(stop)
 	all.Wait()
 
@@ -132,6 +132,7 @@ type witness struct {
 	t     *testing.T
 	mu    sync.Mutex
 	acked map[string]map[string]bool
+	said  map[string]int              // machine → how much of what it said was acknowledged
 	hosts map[string]map[int64]string // machine → term → whom it took for the host
 	at    map[string]int64            // machine → its last term
 	began time.Time
@@ -141,6 +142,16 @@ func (w *witness) mark(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.t.Logf("%s after %s and %d messages", what, time.Since(w.began).Round(100*time.Millisecond), len(w.acked["message"]))
+}
+
+// hears waits until each of some machines has said a few things more: stored by the host, or kept until it is reached again.
+func (w *witness) hears(boxes ...*box) {
+	w.t.Helper()
+	count := func(b *box) int { w.mu.Lock(); defer w.mu.Unlock(); return w.said[b.name] }
+	for _, b := range boxes {
+		before := count(b)
+		testenv.Eventually(w.t, b.name+" goes on talking", 3*time.Minute, func() bool { return count(b) >= before+3 })
+	}
 }
 
 func (w *witness) talk(b *box, stop <-chan struct{}) {
@@ -166,6 +177,7 @@ func (w *witness) talk(b *box, stop <-chan struct{}) {
 		if err == nil && json.Unmarshal(out, &said) == nil && said.State != "" { // stored or queued: both are promises
 			w.mu.Lock()
 			w.acked[kind][word] = true
+			w.said[b.name]++
 			w.mu.Unlock()
 		}
 	}
@@ -210,7 +222,7 @@ func (w *witness) seat(b *box) seatIs {
 func (w *witness) until(what string, b *box, ok func(seatIs) bool) {
 	w.t.Helper()
 	var s seatIs
-	if !testenv.Within(time.Minute, func() bool { s = w.seat(b); return ok(s) }) {
+	if !testenv.Within(3*time.Minute, func() bool { s = w.seat(b); return ok(s) }) {
 		w.t.Fatalf("never: %s; %s sits at %+v", what, b.name, s)
 	}
 }
@@ -219,7 +231,7 @@ func (w *witness) until(what string, b *box, ok func(seatIs) bool) {
 func (w *witness) finds(b *box) {
 	w.t.Helper()
 	var missing string
-	all := testenv.Within(time.Minute, func() bool {
+	all := testenv.Within(3*time.Minute, func() bool {
 		missing = ""
 		seen := map[string]map[string]int{"message": b.history(), "task": b.tasks(), "var": b.vars()}
 		for kind, words := range w.acked {
@@ -250,7 +262,7 @@ func (w *witness) agree(boxes []*box) {
 		Term    int64
 	}
 	var heads []head
-	same := testenv.Within(30*time.Second, func() bool {
+	same := testenv.Within(2*time.Minute, func() bool {
 		heads = heads[:0]
 		for _, b := range boxes {
 			var h head

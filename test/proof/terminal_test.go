@@ -22,7 +22,7 @@ func (s *server) typed(args ...string) (string, error) {
 
 func (s *server) typing(secret string, args ...string) (string, error) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	out, err := s.typingUntil(ctx, secret, args...)
 	if ctx.Err() != nil {

@@ -119,10 +119,7 @@ func TestCodex(t *testing.T) {
 
 	t.Run("a prompt typed by hand is a turn too", func(t *testing.T) {
 		h.eventually("it waits for a prompt", func() bool { return h.seat("a").State == terminal.Ready })
-		h.tmux("send-keys", "-l", "-t", "=ccm-a:", "by hand [[slow 3]] ")
-		time.Sleep(500 * time.Millisecond)
-		h.tmux("send-keys", "-t", "=ccm-a:", "Enter")
-		h.eventually("it is seen", func() bool { return h.seat("a").State == terminal.Working })
+		h.byHand("a", "by hand [[slow 3]] ")
 		out := h.send("a", "after that [[say second]]")
 		if out.Status != "done" || out.Report != "second" {
 			t.Errorf("%+v\n%s", out, h.shown("a"))
@@ -287,7 +284,7 @@ func TestCodexCrashes(t *testing.T) {
 	out := h.begin("a", "mid turn [[slow 3]]")
 	h.eventually("the model is asked", func() bool { return h.prompts("mid turn") == 1 })
 	h.stop(os.Kill)
-	time.Sleep(4 * time.Second)
+	h.answered("mid turn")
 	h.start()
 	h.eventually("the turn's end is known", func() bool {
 		out = h.poll("a", 0)

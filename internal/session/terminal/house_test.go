@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,6 +236,35 @@ func (h *house) prompts(text string) int {
 		}
 	}
 	return n
+}
+
+// answered waits until the model has answered a prompt, which needs no server.
+func (h *house) answered(text string) {
+	h.t.Helper()
+	testenv.Eventually(h.t, "the answer to "+text, 2*time.Minute, func() bool {
+		return slices.ContainsFunc(h.model.Requests(), func(q scripted.Request) bool {
+			return q.Call == 0 && q.Outcome == "done" && strings.Contains(q.Prompt, text) && len(q.Tools) > 0
+		})
+	})
+}
+
+// byHand types a prompt as a person does, and waits until the server sees that the program works on it. Enter right behind typed words
+// is taken for a part of something pasted, so it is pressed again when nothing comes of it.
+func (h *house) byHand(name, text string) {
+	h.t.Helper()
+	h.tmux("send-keys", "-l", "-t", "=ccm-"+name+":", text)
+	h.eventually("the words stand there", func() bool { return strings.Contains(h.shown(name), strings.TrimSpace(text)) })
+	var pressed time.Time
+	h.eventually("it works on what was typed", func() bool {
+		if h.seat(name).State == terminal.Working {
+			return true
+		}
+		if time.Since(pressed) > time.Second {
+			h.tmux("send-keys", "-t", "=ccm-"+name+":", "Enter")
+			pressed = time.Now()
+		}
+		return false
+	})
 }
 
 // want compares as text.

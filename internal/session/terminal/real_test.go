@@ -148,10 +148,7 @@ func TestClaudeCode(t *testing.T) {
 
 	t.Run("a prompt typed by hand is a turn too", func(t *testing.T) {
 		h.eventually("it waits for a prompt", func() bool { s := h.seat("a"); return s.State == terminal.Ready && s.Signal == "registry" })
-		h.tmux("send-keys", "-l", "-t", "=ccm-a:", "by hand [[slow 2]] ")
-		time.Sleep(300 * time.Millisecond)
-		h.tmux("send-keys", "-t", "=ccm-a:", "Enter")
-		h.eventually("it is seen", func() bool { return h.seat("a").State == terminal.Working })
+		h.byHand("a", "by hand [[slow 2]] ")
 		out := h.send("a", "after that [[say second]]")
 		if out.Status != "done" || out.Report != "second" {
 			t.Errorf("%+v\n%s", out, h.shown("a"))
@@ -351,11 +348,8 @@ func TestCrashes(t *testing.T) {
 	out := h.begin("a", "mid turn [[slow 3]]")
 	h.eventually("the model is asked", func() bool { return h.prompts("mid turn") == 1 })
 	h.stop(os.Kill)
-	time.Sleep(4 * time.Second)
+	h.answered("mid turn")
 	h.start()
-	if out = h.poll("a", out.Cursor); out.Status == "running" {
-		t.Errorf("%+v", out)
-	}
 	h.eventually("the turn's end is known", func() bool {
 		out = h.poll("a", 0)
 		return out.Idle && strings.Contains(out.Report, "slow words")
