@@ -15,6 +15,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/panel"
+	"tandem/internal/session/agents"
 )
 
 // newPanel builds the web control panel over the gate.
@@ -28,7 +29,19 @@ func (d *Daemon) newPanel() *panel.Panel {
 		program = Callable(self)
 	}
 	return panel.New(panel.Config{Gate: d.gate, Identity: d.identity, Feed: d.feed, Check: d.checkReceipt, Log: d.Log, Now: time.Now,
-		Public: d.rooms.tunnel.Public, Near: d.panelURL, Cookie: CookieName, Version: d.Version, Machine: machine, Program: program})
+		Public: d.rooms.tunnel.Public, Near: d.panelURL, Cookie: CookieName, Version: d.Version, Machine: machine, Program: program,
+		Agents: agentsHere})
+}
+
+// agentsHere are the agent programs on the server's PATH, and whether tmux is.
+func agentsHere() (found []string, tmux bool) {
+	for _, name := range agents.Names {
+		if _, err := exec.LookPath(name); err == nil {
+			found = append(found, name)
+		}
+	}
+	_, err := exec.LookPath("tmux")
+	return found, err == nil
 }
 
 // Callable is what a person types to call this very program: its name when the

@@ -76,7 +76,8 @@ func (b *browser) signIn(t *testing.T) {
 	}
 }
 
-var workPages = []string{"/panel/sessions", "/panel/jobs", "/panel/automations", "/panel/people", "/panel/memory", "/panel/copies",
+var workPages = []string{"/panel/sessions", "/panel/jobs", "/panel/automations", "/panel/people", "/panel/memory",
+	"/panel/setup", "/panel/copies",
 	"/panel/models", "/panel/board", "/panel/spaces"}
 
 var everyPage = []string{"/panel/", "/panel/approvals", "/panel/journal", "/panel/journal/1", "/panel/journal/1/proof",

@@ -394,6 +394,8 @@ func galleryPages() []struct {
 		{"forgotten", forgottenPage(galleryShell("memory", "Forgotten", memoryCrumb), sampleForgotten())},
 		{"copies", copiesPage(galleryShell("copies", "Copies", nil), sampleCopies())},
 		{"copies-empty", copiesPage(galleryShell("copies", "Copies", nil), CopiesView{Now: galleryNow})},
+		{"setup", setupPage(galleryShell("overview", "First steps", nil), sampleSetup())},
+		{"setup-done", setupPage(galleryShell("overview", "First steps", nil), doneSetup())},
 		{"relays", relaysPage(galleryShell("relays", "Relays", nil), sampleRelays())},
 		{"relays-empty", relaysPage(galleryShell("relays", "Relays", nil), RelaysView{Now: galleryNow, May: true})},
 		{"relay", relayPage(galleryShell("relays", "Credits on invoices", &ui.Crumb{Label: "Relays", Href: "/panel/relays"}), sampleRelay())},

@@ -79,7 +79,7 @@ func (v *visit) job(id, problem string) error {
 		if d.Commit != "" {
 			out.Commit = d.Commit
 		}
-		out.Merge = err == nil && j.State == wire.Review && !d.Cut && d.Hidden == 0 && v.might(string(wire.Merge))
+		out.Merge = err == nil && j.State == wire.Review && !d.Cut && d.Hidden == 0 && v.has(string(wire.Merge))
 	}
 	if out.Merge {
 		if out.Queued, err = v.protects(j.Repo, j.Onto); err != nil {

@@ -150,7 +150,7 @@ func (v *visit) memory(problem string) error {
 		return err
 	}
 	out := MemoryView{Now: v.now(), Query: strings.TrimSpace(v.query("q")), State: wire.State(v.query("state")), Kind: v.query("kind"),
-		Tier: v.query("tier"), May: v.might(string(wire.Add)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+		Tier: v.query("tier"), May: v.has(string(wire.Add)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
 	filter := wire.Filter{Kind: wire.Kind(out.Kind), Tier: wire.Tier(out.Tier)}
 	if out.Query != "" {
 		found, err := ask(v, wire.Search, wire.SearchIn{Query: out.Query, Filter: filter, Limit: 50})

@@ -32,3 +32,15 @@ func TestAKeyGoesWhereThePageSaid(t *testing.T) {
 		t.Errorf("where it belongs: %d %s", code, body)
 	}
 }
+
+// What needs presence is offered to somebody who can show it: the button to grant a folder was missing.
+func TestWhatNeedsPresenceIsOffered(t *testing.T) {
+	h := startHouse(t)
+	owner := h.browser(t)
+	owner.signIn(t)
+	for page, want := range map[string]string{"/panel/models": `data-open="folder-new"`, "/panel/people": `data-open="person-invite"`} {
+		if body := owner.page(t, page); !strings.Contains(body, want) {
+			t.Errorf("%s does not hold %s: %s", page, want, refusedWords(body))
+		}
+	}
+}

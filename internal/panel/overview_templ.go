@@ -167,7 +167,7 @@ func overviewPage(s ui.Shell, v OverviewView) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Card("First steps").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.CardWith("First steps", ui.Link("/panel/setup", "All of them")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -42,6 +42,8 @@ type Config struct {
 	Version  string
 	Machine  string
 	Program  string // what a person types to call it
+	// Agents are the agent programs that the server finds, and whether it has what they are opened in.
+	Agents func() (found []string, tmux bool)
 }
 
 // Panel is the web control panel as an HTTP handler. The listener in front of
@@ -63,6 +65,7 @@ func New(c Config) *Panel {
 	p.mux.HandleFunc("GET /panel/live", p.live)
 	p.get("/panel/find", (*visit).finder)
 	connectRoutes(p)
+	setupRoutes(p)
 	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/panel/", http.StatusSeeOther) })
 	for _, g := range p.pages {
 		for _, page := range g.pages {

@@ -123,7 +123,7 @@ func (v *visit) people(made *identity.InviteOut, problem string) error {
 	if err != nil {
 		return err
 	}
-	out := PeopleView{Now: v.now(), May: v.might(string(identity.JoinInvite)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+	out := PeopleView{Now: v.now(), May: v.has(string(identity.JoinInvite)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
 	for _, h := range list.People {
 		out.Rows = append(out.Rows, v.personRow(*h))
 	}
@@ -193,8 +193,8 @@ func (v *visit) person() error {
 	if err != nil {
 		return err
 	}
-	out := PersonView{PersonRow: v.personRow(h.Human), Now: v.now(), Revoke: v.might(string(identity.DeviceRevoke)),
-		Remove: !h.Owner && h.LeftAt == nil && v.might(string(identity.PersonRemove))}
+	out := PersonView{PersonRow: v.personRow(h.Human), Now: v.now(), Revoke: v.has(string(identity.DeviceRevoke)),
+		Remove: !h.Owner && h.LeftAt == nil && v.has(string(identity.PersonRemove))}
 	for _, d := range h.Machines {
 		out.Machines = append(out.Machines, MachineRow{ID: d.ID, Machine: d.Machine, Terminal: d.Terminal, Since: d.CreatedAt,
 			Used: orZero(d.UsedAt), Revoked: orZero(d.RevokedAt)})

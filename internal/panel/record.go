@@ -55,7 +55,7 @@ func (v *visit) record(id, problem string) error {
 	}
 	out := RecordView{MemoryRow: memoryRow(r), Now: v.now(), Whole: r.Text, Version: r.Version, Replaces: r.Replaces,
 		ReplacedBy: r.ReplacedBy,
-		May:        v.might(string(wire.Promote)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+		May:        v.has(string(wire.Promote)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
 	for _, s := range r.Sources {
 		out.Sources = append(out.Sources, sourceRow(s))
 	}

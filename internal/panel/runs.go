@@ -188,7 +188,7 @@ func (v *visit) run(id, problem string) error {
 	if err != nil {
 		return err
 	}
-	out := RunView{RunRow: runRow(r), Now: v.now(), May: v.has(string(wire.Pause)), Mend: v.might(string(wire.Retry)), Problem: problem}
+	out := RunView{RunRow: runRow(r), Now: v.now(), May: v.has(string(wire.Pause)), Mend: v.has(string(wire.Retry)), Problem: problem}
 	for _, s := range r.Steps {
 		out.Steps = append(out.Steps, stepRow(id, s))
 	}

@@ -108,6 +108,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"record":      recordPage(s, poisoned(sampleRecord())),
 		"forgotten":   forgottenPage(s, poisoned(sampleForgotten())),
 		"copies":      copiesPage(s, poisoned(sampleCopies())),
+		"setup":       setupPage(s, poisoned(sampleSetup())),
 		"connectors":  connectorsPage(s, poisoned(sampleConnectors())),
 		"models":      modelsPage(s, poisoned(sampleModels())),
 		"board":       boardPage(s, poisoned(sampleBoard())),

@@ -40,14 +40,9 @@ func ask[In, Out any](v *visit, d op.Def[In, Out], in In) (Out, error) {
 	return op.Do(v.ctx, v.p.Gate, d, placed(v, in))
 }
 
-// has reports whether an operation exists for the visitor.
+// has reports whether an operation exists for the visitor, once they have shown that they are here where it needs that. It decides what
+// is offered, and nothing else.
 func (v *visit) has(name string) bool {
-	o := v.p.Gate.Table().Get(name)
-	return o != nil && v.p.Gate.May(v.ctx, o)
-}
-
-// might reports whether an operation exists for the visitor once they have shown that they are here. It decides only what is offered.
-func (v *visit) might(name string) bool {
 	c := v.caller
 	c.Present = "pin"
 	o := v.p.Gate.Table().Get(name)

@@ -1,0 +1,120 @@
+package panel
+
+import (
+	"strings"
+
+	"tandem/internal/fault"
+	"tandem/internal/identity"
+	"tandem/internal/panel/ui"
+	server "tandem/internal/server/wire"
+	"tandem/internal/session"
+)
+
+// setupRoutes are the first ten minutes on one page. Each form is the operation that people use later, too.
+func setupRoutes(p *Panel) {
+	p.get("/panel/setup", func(v *visit) error { return v.setup("") })
+	again := func(v *visit, err error) error { return v.setup(words(err)) }
+	form(p, "/panel/setup/folder", session.FolderGrant, "/panel/setup", "folder-granted",
+		func(v *visit) (session.FolderIn, error) { return session.FolderIn{Path: v.field("path")}, nil }, again)
+	form(p, "/panel/setup/key", session.ProviderKey, "/panel/setup", "provider-key", func(v *visit) (session.ProviderKeyIn, error) {
+		id, base, ok := strings.Cut(v.field("provider"), " ") // the key goes where the page said
+		if !ok {
+			return session.ProviderKeyIn{}, fault.New(fault.Invalid, string(session.ProviderKey), "choose whose key it is")
+		}
+		return session.ProviderKeyIn{ID: id, Base: base, Key: v.field("key")}, nil
+	}, again)
+	form(p, "/panel/setup/default", session.ProviderDefault, "/panel/setup", "provider-default",
+		func(v *visit) (session.DefaultIn, error) { return session.DefaultIn{Model: v.field("model")}, nil }, again)
+	perform(p, "/panel/setup/turn", session.SessionCreate,
+		func(v *visit) (session.CreateIn, error) {
+			return session.CreateIn{Title: "First turn", Directory: v.field("directory")}, nil
+		},
+		func(v *visit, _ session.CreateIn, made *session.Session) error {
+			if _, err := ask(v, session.SessionPrompt, session.PromptIn{ID: made.ID, Text: v.field("text")}); err != nil {
+				return v.session(made.ID, words(err))
+			}
+			return v.go303(sessionHref(made.ID), "")
+		}, again)
+}
+
+// SetupView is what is done of the beginning, and what is left.
+type SetupView struct {
+	Program  string
+	PINSet   bool
+	Passkeys int // registered
+	Agents   []string
+	Tmux     bool
+	Folders  []string
+	Default  string
+	Echo     bool        // the default model repeats what it is told
+	Ready    []string    // models whose provider has a key
+	Offered  []ui.Option // providers without a key
+	Turns    int         // sessions that there are, at most one
+	MayGrant bool
+	MayKey   bool
+	MayTurn  bool
+	KeyAsks  bool // storing a key needs presence
+	PIN      bool
+	Means    int // passkeys that work in this browser
+	Problem  string
+}
+
+func (v *visit) setup(problem string) error {
+	st, err := ask(v, server.ServerStatus, identity.Nothing{})
+	if err != nil {
+		return err
+	}
+	keys, err := v.passkeys()
+	if err != nil {
+		return err
+	}
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	out := SetupView{Program: v.p.Program, PINSet: st.PIN, Passkeys: len(keys), MayGrant: v.has(string(session.FolderGrant)),
+		MayKey: v.has(string(session.ProviderKey)), MayTurn: v.has(string(session.SessionCreate)), PIN: m.PIN, Means: m.Passkeys,
+		Problem: problem}
+	out.Agents, out.Tmux = v.p.Agents()
+	if out.Default, out.Folders, err = v.startingPoint(); err != nil {
+		return err
+	}
+	if err := v.setupModels(&out); err != nil {
+		return err
+	}
+	if v.has(string(session.SessionList)) {
+		list, err := ask(v, session.SessionList, session.ListIn{Limit: 1})
+		if err != nil {
+			return err
+		}
+		out.Turns = len(list.Sessions)
+	}
+	s := v.shell("overview", "First steps")
+	s.Here = "/panel/setup"
+	s.Back = &ui.Crumb{Label: "Overview", Href: "/panel/"}
+	return v.show(setupPage(s, out))
+}
+
+func (v *visit) setupModels(out *SetupView) error {
+	if !v.has(string(session.ProviderList)) {
+		return nil
+	}
+	list, err := ask(v, session.ProviderList, session.Nothing{})
+	if err != nil {
+		return err
+	}
+	out.Echo = list.Default == session.DefaultModel
+	if o := v.p.Gate.Table().Get(string(session.ProviderKey)); o != nil {
+		out.KeyAsks = o.Present
+	}
+	for _, p := range list.Providers {
+		switch {
+		case p.Keyless:
+		case !p.Connected:
+			out.Offered = append(out.Offered, ui.Option{Value: p.ID + " " + p.Base, Label: p.Name + ", at " + p.Base})
+		case p.Default != "" && !strings.HasPrefix(list.Default, p.ID+"/"):
+			out.Ready = append(out.Ready, p.ID+"/"+p.Default)
+		}
+	}
+	return nil
+}

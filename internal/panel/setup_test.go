@@ -1,0 +1,48 @@
+package panel
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"tandem/internal/testenv"
+)
+
+// The first ten minutes in a browser: what is done is said, what is left has its form, and the last step is a real turn.
+func TestTheFirstTenMinutes(t *testing.T) {
+	h := startHouse(t)
+	b := h.browser(t)
+	b.signIn(t)
+	if home := b.page(t, "/panel/"); !strings.Contains(home, `href="/panel/setup"`) {
+		t.Error("the first page does not lead there")
+	}
+	body := b.page(t, "/panel/setup")
+	for _, want := range []string{"It is set.", "/panel/passkeys/new", "/panel/setup/folder", "local/",
+		"https://api.anthropic.com", "say hello", "inbox"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q: %s", want, refusedWords(body))
+		}
+	}
+	folder := testenv.Dir(t)
+	for why, form := range map[string]url.Values{
+		"this needs you":   {"path": {folder}},
+		"That was refused": {"path": {"not a path"}, "pin": {testPIN}},
+	} {
+		if code, body, _ := b.ask(t, "POST", "/panel/setup/folder", form); code != http.StatusOK || !strings.Contains(body, why) {
+			t.Errorf("%s: %d %s", why, code, refusedWords(body))
+		}
+	}
+	b.does(t, "/panel/setup/folder", url.Values{"path": {folder}, "pin": {testPIN}})
+	if code, body, _ := b.ask(t, "POST", "/panel/setup/key", url.Values{"provider": {"anthropic"},
+		"key": {"sk-1"}}); code != http.StatusOK ||
+		!strings.Contains(body, "choose whose key it is") {
+		t.Errorf("a key for nobody: %d %s", code, refusedWords(body))
+	}
+	talk := b.does(t, "/panel/setup/turn", url.Values{"text": {"say hello"}, "directory": {folder}})
+	if !strings.HasPrefix(talk, "/panel/sessions/ses_") {
+		t.Fatalf("the turn leads to %s", talk)
+	}
+	b.shows(t, talk, "say hello")
+	b.shows(t, "/panel/setup", "A session was opened.")
+}
