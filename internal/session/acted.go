@@ -30,15 +30,9 @@ const (
 // never told is left out.
 func (r *Room) Acted(ctx context.Context, t *Turn, a Act, model string, used provider.Usage) (*Turn, error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		calls, err := loadCalls(inTx{tx}, t.Tenant, t.ID)
+		c, err := callByRef(inTx{tx}, t, a.Ref)
 		if err != nil {
 			return err
-		}
-		var c *Call
-		for _, one := range calls {
-			if one.Ref == a.Ref {
-				c = one
-			}
 		}
 		switch {
 		case c == nil && a.Tool == "":

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"tandem/internal/db"
@@ -132,6 +131,9 @@ func (r *Room) finish(tx *db.Tx, s *Session, t *Turn, state TurnState, reason st
 
 // closeCalls gives calls that will never run a result that says so: a conversation with an unanswered call cannot go on.
 func (r *Room) closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
+	if left, err := openCalls(inTx{tx}, t, 1); err != nil || len(left) == 0 {
+		return err
+	}
 	calls, err := loadCalls(inTx{tx}, t.Tenant, t.ID)
 	if err != nil {
 		return err
@@ -174,6 +176,11 @@ func unanswered(tx *db.Tx, t *Turn, calls []*Call) ([]provider.Block, error) {
 	if err != nil {
 		return nil, err
 	}
+	return untold(ms, calls), nil
+}
+
+// untold are the results of ended calls that none of these messages carries.
+func untold(ms []*Message, calls []*Call) (out []provider.Block) {
 	told := map[string]bool{}
 	for _, m := range ms {
 		for _, b := range m.Blocks {
@@ -182,13 +189,12 @@ func unanswered(tx *db.Tx, t *Turn, calls []*Call) ([]provider.Block, error) {
 			}
 		}
 	}
-	var out []provider.Block
 	for _, c := range calls {
 		if c.State.Ended() && !told[c.Ref] && !strings.HasPrefix(c.Result.Text, "the turn ended before") {
 			out = append(out, resultBlock(c))
 		}
 	}
-	return out, nil
+	return out
 }
 
 func resultBlock(c *Call) provider.Block {
@@ -273,6 +279,20 @@ func (r *Room) Retry(ctx context.Context, t *Turn, body Retry) error {
 	return err
 }
 
+// NextCall is the first of a turn's calls that has not ended, nil when all have. It reads no other: a turn may have hundreds.
+func (r *Room) NextCall(ctx context.Context, t *Turn) (*Call, error) {
+	open, err := openCalls(outside{ctx, r.db}, t, 1)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	return open[0], nil
+}
+
+// NewestCalls are the last of a turn's calls, so many.
+func (r *Room) NewestCalls(ctx context.Context, t *Turn, n int64) ([]*Call, error) {
+	return newestCalls(outside{ctx, r.db}, t, n)
+}
+
 // Calls lists a turn's calls.
 func (r *Room) Calls(ctx context.Context, t *Turn) ([]*Call, error) {
 	return loadCalls(outside{ctx, r.db}, t.Tenant, t.ID)
@@ -322,17 +342,33 @@ func (r *Room) Results(ctx context.Context, t *Turn) error {
 	return err
 }
 
-// answer adds the message with the results of a turn's calls once all of them have ended.
+// answer adds the message with the results of the last reply's calls once all of them have ended. Those of the replies before were
+// given to the model when it was asked for this one, so a long turn does not read them again.
 func answer(tx *db.Tx, s *Session, t *Turn) error {
-	calls, err := loadCalls(inTx{tx}, t.Tenant, t.ID)
-	if err != nil || slices.ContainsFunc(calls, func(c *Call) bool { return !c.State.Ended() }) {
+	open, err := openCalls(inTx{tx}, t, 1)
+	if err != nil || len(open) > 0 {
 		return err
 	}
-	blocks, err := unanswered(tx, t, calls)
-	if err != nil || len(blocks) == 0 {
+	said, err := messagesWhere(inTx{tx}, `AND turn = ? AND seq >= (SELECT seq FROM session_message WHERE tenant = ? AND session = ? AND
+		hidden = 0 AND turn = ? AND role = ? ORDER BY seq DESC LIMIT 1) ORDER BY seq`,
+		t.Tenant, t.Session, t.ID, t.Tenant, t.Session, t.ID, string(RoleAssistant))
+	if err != nil || len(said) == 0 {
 		return err
 	}
-	return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool, Blocks: blocks})
+	var wanted int64
+	for _, b := range said[0].Blocks {
+		if b.Kind == provider.CallKind {
+			wanted++
+		}
+	}
+	calls, err := newestCalls(inTx{tx}, t, wanted)
+	if err != nil {
+		return err
+	}
+	if blocks := untold(said, calls); len(blocks) > 0 {
+		return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool, Blocks: blocks})
+	}
+	return nil
 }
 
 // Ask stores questions of the agent and parks the turn until they are answered.

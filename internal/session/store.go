@@ -235,6 +235,30 @@ func loadCalls(r reader, tenant, turn string) ([]*Call, error) {
 	return db.Collect(rows, err, func(rows *sql.Rows) (*Call, error) { return scanCall(rows) })
 }
 
+// openCalls are a turn's calls that have not ended, the first of them.
+func openCalls(r reader, t *Turn, most int) ([]*Call, error) {
+	rows, err := r.rows("SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND turn = ? AND state NOT IN (?, ?) ORDER BY position LIMIT ?",
+		t.Tenant, t.ID, string(CallDone), string(CallFailed), most)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*Call, error) { return scanCall(rows) })
+}
+
+// callByRef is the call of a turn that its model or program calls so, nil when there is none.
+func callByRef(r reader, t *Turn, ref string) (*Call, error) {
+	c, err := scanCall(r.row("SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND turn = ? AND ref = ? ORDER BY position DESC LIMIT 1",
+		t.Tenant, t.ID, ref))
+	if db.NoRows(err) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// newestCalls are the last of a turn's calls, so many.
+func newestCalls(r reader, t *Turn, n int64) ([]*Call, error) {
+	rows, err := r.rows("SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND turn = ? AND position > ? ORDER BY position",
+		t.Tenant, t.ID, t.Calls-n)
+	return db.Collect(rows, err, func(rows *sql.Rows) (*Call, error) { return scanCall(rows) })
+}
+
 func loadCall(r reader, tenant, id string) (*Call, error) {
 	c, err := scanCall(r.row("SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND id = ?", tenant, id))
 	if db.NoRows(err) {

@@ -36,6 +36,40 @@ func TestAStepReadsWhatTheLastOneAdded(t *testing.T) {
 	}
 }
 
+// Each step of a turn read every call of it, with its arguments and results, and answering one read every message. A step reads what the
+// last reply asked for: here nobody could read the calls and the results of the steps before.
+func TestAStepReadsNoCallOfThoseBefore(t *testing.T) {
+	h := newHouse(t)
+	h.write("a.txt", "one")
+	s := h.session()
+	step := 0
+	h.plans.mu.Lock()
+	h.plans.before = func(string) {
+		if step++; step != 3+maxRepeat { // those before have ended and are answered; the last few are compared, for circles
+			return
+		}
+		if err := h.db.Write(t.Context(), func(tx *db.Tx) error {
+			n, err := tx.Changed("UPDATE session_call SET result = 'unreadable' WHERE session = ? AND position <= 3", s.ID)
+			if err == nil && n != 3 {
+				t.Errorf("%d calls were there before", n)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec("UPDATE session_message SET blocks = 'unreadable' WHERE session = ? AND role = 'tool'", s.ID)
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	h.plans.mu.Unlock()
+	read := strings.Repeat(`[[tool read {"path":"a.txt"}]] [[tool list {}]] `, maxRepeat)
+	turn := h.prompt(s, read+`[[say end]]`)
+	if end := h.until(turn, session.Done, session.Failed); end.State != session.Done || end.Calls != 2*maxRepeat {
+		t.Errorf("%s after %d calls: %s", end.State, end.Calls, end.Reason)
+	}
+}
+
 // The next turn is found by an index of open ones: those of a long session that ended are not looked at.
 func TestEndedTurnsAreNotLookedAtForTheNext(t *testing.T) {
 	h := newHouse(t)

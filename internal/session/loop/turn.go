@@ -83,18 +83,12 @@ func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn,
 		*t, err = r.room.End(ctx, cur, session.Cancelled, "cancelled")
 		return false, err
 	}
-	calls, err := r.room.Calls(ctx, cur)
+	c, err := r.room.NextCall(ctx, cur)
 	if err != nil {
 		return false, err
 	}
-	for _, c := range calls {
-		if c.State.Ended() {
-			continue
-		}
-		if parked, err := r.call(ctx, s, cur, c); err != nil || parked {
-			return parked, err
-		}
-		return false, nil
+	if c != nil {
+		return r.call(ctx, s, cur, c)
 	}
 	if err := said.readOn(ctx, r.room, s); err != nil {
 		return false, err
@@ -110,7 +104,11 @@ func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn,
 		*t, err = r.room.End(ctx, cur, session.Done, "")
 		return false, err
 	}
-	if err := guard(cur, calls); err != nil {
+	lately, err := r.room.NewestCalls(ctx, cur, maxRepeat)
+	if err != nil {
+		return false, err
+	}
+	if err := guard(cur, lately); err != nil {
 		return false, err
 	}
 	return false, r.ask(ctx, s, cur, *said)
