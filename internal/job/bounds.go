@@ -9,7 +9,8 @@ import (
 	"tandem/internal/op"
 )
 
-// How many jobs there are. Those that are over go, the oldest first, when there are too many: what became of them stays in the journal.
+// How many jobs there are on one machine: nobody here can end those of another. Those that are over go, the oldest first, when there are
+// too many: what became of them stays in the journal.
 const (
 	maxOpen     = 500 // of a tenant, that are neither merged nor stopped
 	maxFrom     = 100 // of those, started by one
@@ -20,12 +21,12 @@ const (
 // roomFor refuses a job more than there may be, and lets old ones go.
 func (r *Room) roomFor(tx *db.Tx, c op.Caller) error {
 	var all, open int
-	if err := tx.QueryRow("SELECT count(*), COALESCE(SUM(CASE WHEN state IN (?, ?) THEN 0 ELSE 1 END), 0) FROM job WHERE tenant = ?",
-		string(wire.Merged), string(wire.Stopped), c.Tenant).Scan(&all, &open); err != nil {
+	if err := tx.QueryRow("SELECT count(*), COALESCE(SUM(CASE WHEN state IN (?, ?) THEN 0 ELSE 1 END), 0) FROM job WHERE tenant = ? AND home = ?",
+		string(wire.Merged), string(wire.Stopped), c.Tenant, r.Owner.Home).Scan(&all, &open); err != nil {
 		return err
 	}
 	if open >= maxFrom {
-		rows, err := tx.Query(columns+"tenant = ? AND state NOT IN (?, ?)", c.Tenant, string(wire.Merged), string(wire.Stopped))
+		rows, err := tx.Query(columns+"tenant = ? AND home = ? AND state NOT IN (?, ?)", c.Tenant, r.Owner.Home, string(wire.Merged), string(wire.Stopped))
 		under, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
 		if err != nil {
 			return err
@@ -44,26 +45,37 @@ func (r *Room) roomFor(tx *db.Tx, c op.Caller) error {
 	if all < maxKept {
 		return nil
 	}
-	rows, err := tx.Query(columns+"tenant = ? AND state IN (?, ?) ORDER BY id LIMIT 100", c.Tenant, string(wire.Merged), string(wire.Stopped))
-	old, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
-	if err != nil {
-		return err
+	for gone, last := 0, ""; gone == 0; {
+		rows, err := tx.Query(columns+"tenant = ? AND home = ? AND state IN (?, ?) AND id > ? ORDER BY id LIMIT 100", c.Tenant, r.Owner.Home,
+			string(wire.Merged), string(wire.Stopped), last)
+		old, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
+		if err != nil {
+			return err
+		}
+		if len(old) == 0 {
+			return fault.New(fault.Exhausted, "job.start", "there are %d jobs already, and those that are over still have workspaces", all).
+				WithNext("discard some that nobody needs: tandem job stop JOB --discard")
+		}
+		if gone, err = forget(tx, old); err != nil {
+			return err
+		}
+		last = old[len(old)-1].ID
 	}
-	gone := 0
+	return nil
+}
+
+// forget deletes those jobs that left nothing behind.
+func forget(tx *db.Tx, old []*Job) (gone int, err error) {
 	for _, j := range old {
 		if j.Path != "" || j.next() {
 			continue
 		}
 		for _, q := range []string{"DELETE FROM job_evidence WHERE tenant = ? AND job = ?", "DELETE FROM job WHERE tenant = ? AND id = ?"} {
 			if _, err := tx.Exec(q, j.Tenant, j.ID); err != nil {
-				return err
+				return gone, err
 			}
 		}
 		gone++
 	}
-	if gone == 0 {
-		return fault.New(fault.Exhausted, "job.start", "there are %d jobs already, and the oldest of them still have workspaces", all).
-			WithNext("discard some that nobody needs: tandem job stop JOB --discard")
-	}
-	return nil
+	return gone, nil
 }

@@ -259,4 +259,11 @@ func TestAJobEndsWithWhoStartedIt(t *testing.T) {
 	if evidence, err := a.evidence(t.Context(), "t", "job_1"); err != nil || len(evidence) > 0 {
 		t.Errorf("the check ran: %+v %v", evidence, err)
 	}
+	a.stands(func(j *Job) { j.State, j.Prompt = wire.SentBack, "once more" })
+	if err := a.step(t.Context(), a.job, &worker{woken: make(chan struct{}, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := a.get(t.Context(), "t", "job_1"); err != nil || j.State != wire.Stopped {
+		t.Errorf("what was sent back goes on: %+v %v", j, err)
+	}
 }

@@ -110,6 +110,9 @@ func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, 
 	if err != nil {
 		return nil, err
 	}
+	if err := j.sendable(ctx); err != nil {
+		return nil, err
+	}
 	said := j.remarks(in.Text)
 	if said == "" {
 		return nil, fault.New(fault.Invalid, "job.back", "there is nothing to tell the agent").
@@ -124,7 +127,21 @@ func (r *Room) bindBack(ctx context.Context, in wire.BackIn) ([]op.Bound, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := j.sendable(ctx); err != nil {
+		return nil, err
+	}
 	return []op.Bound{{Name: "comments", Value: j.remarks("")}}, nil
+}
+
+// sendable refuses who may not see a file that a waiting comment is about: the ask would show what was said about it.
+func (j *Job) sendable(ctx context.Context) error {
+	for _, c := range j.Comments {
+		if !c.Sent && !sees(ctx, j.Repo, c.File) {
+			return fault.New(fault.Denied, "job.back", "comments wait that are about files which you may not see").
+				WithNext("somebody who sees them sends the job back; without them you may write to its agent: tandem job send %s TEXT", j.ID)
+		}
+	}
+	return nil
 }
 
 // remarks is what the agent hears of comments that wait, and of what is said beside them; "" where there is neither.

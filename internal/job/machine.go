@@ -156,7 +156,7 @@ func (j *Job) apply(e Event) error {
 	case from == wire.SentBack && e.Kind == Returned:
 		j.Tip = e.Tip
 		j.begin(j.Prompt)
-	case (from == wire.Planned || from == wire.Working || from == wire.Checking) && e.Kind == Failed:
+	case (from == wire.Planned || from == wire.Working || from == wire.Checking || from == wire.SentBack) && e.Kind == Failed:
 		if e.Tip != "" {
 			j.Tip = e.Tip // said once
 		}

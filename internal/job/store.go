@@ -202,18 +202,34 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 	if _, err := tx.Exec("UPDATE job SET owner = ?, fence = ?, home = ?", r.Owner.ID, r.Owner.Fence, r.Owner.Home); err != nil {
 		return 0, err
 	}
-	rows, err := tx.Query(columns+"state NOT IN (?, ?)", string(wire.Merged), string(wire.Stopped))
-	open, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
-	for _, j := range open {
-		if _, err := r.change(tx, j.Tenant, j.ID, func(j *Job) error {
-			err := j.Apply(Event{Kind: Stop, Text: "the server's data was restored from a copy"}, tx.Now())
+	if err := r.takeQueues(tx); err != nil {
+		return 0, err
+	}
+	rows, err := tx.Query(columns+"state <> ?", string(wire.Merged))
+	left, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
+	open := 0
+	for _, j := range left {
+		if _, err := r.change(tx, j.Tenant, j.ID, func(j *Job) (err error) {
+			if j.State != wire.Stopped {
+				open++
+				err = j.Apply(Event{Kind: Stop, Text: "the server's data was restored from a copy"}, tx.Now())
+			}
 			j.Flight, j.Hush = "", false // turns of a copy are ended by their own room
+			j.Opening = false            // what was opened has been worked in since: it is not taken away
 			return err
 		}); err != nil {
 			return 0, err
 		}
 	}
-	return len(open), err
+	return open, err
+}
+
+// takeQueues makes the queues of a copy this server's, with their protection. Where several homes had one for the same branch, one stays.
+func (r *Room) takeQueues(tx *db.Tx) error {
+	_, err := tx.Exec(`UPDATE job_queue SET home = ? WHERE home = (SELECT MIN(q.home) FROM job_queue q WHERE q.tenant = job_queue.tenant AND
+		q.repo = job_queue.repo AND q.branch = job_queue.branch) AND NOT EXISTS (SELECT 1 FROM job_queue q WHERE q.tenant = job_queue.tenant AND
+		q.repo = job_queue.repo AND q.branch = job_queue.branch AND q.home = ?)`, r.Owner.Home, r.Owner.Home)
+	return err
 }
 
 // Whose tells to whom a job belongs: whoever started it, and everybody whom that one acts for.

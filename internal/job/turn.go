@@ -166,8 +166,9 @@ func readQueue(row interface{ Scan(...any) error }, repo, branch string) (*wire.
 	if db.NoRows(err) {
 		return q, nil
 	}
-	if err == nil {
+	if home := q.Home; err == nil {
 		err = json.Unmarshal([]byte(body), q)
+		q.Home = home // the column's, which a restore changes
 	}
 	return q, err
 }

@@ -183,6 +183,9 @@ func (r *Room) follow(ctx context.Context, j *Job, w *worker) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if fault.Is(err, fault.Unavailable) {
+			return err // the database was away, say: the turn goes on, and so does looking for its end
+		}
 		if err != nil {
 			e := r.failure(j, err)
 			e.Running = true
