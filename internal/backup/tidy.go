@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,8 +16,12 @@ import (
 // opened the list beside it says that; where one has neither, all pieces stay. So they do while another copy is under way there, which may
 // count on pieces that no copy refers to yet.
 func Prune(folder string, keep int, secrets Secret) (gone []string, err error) {
-	list, err := Copies(folder)
+	underWay, _, err := halves(folder, time.Now()) // before the copies: one that ends meanwhile is among those or these
 	if err != nil || keep <= 0 {
+		return nil, err
+	}
+	list, err := Copies(folder)
+	if err != nil {
 		return nil, err
 	}
 	for len(list) > keep {
@@ -31,8 +36,12 @@ func Prune(folder string, keep int, secrets Secret) (gone []string, err error) {
 			return gone, nil // its pieces are not known, so none can go
 		}
 	}
-	if underWay, _, err := halves(folder, time.Now()); err != nil || len(underWay) > 0 {
+	began, _, err := halves(folder, time.Now())
+	if err != nil || len(underWay)+len(began) > 0 {
 		return gone, err
+	}
+	if now, err := Copies(folder); err != nil || !slices.Equal(now, list) {
+		return gone, err // one was made meanwhile: its pieces are not among those that are known
 	}
 	if err := forsaken(folder); err != nil {
 		return gone, err

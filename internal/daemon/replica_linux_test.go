@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/testenv"
 )
 
@@ -17,7 +18,9 @@ func TestAServerAsksItsReplica(t *testing.T) {
 	far := p.Standby()
 	asked := func() bool {
 		var replica bool
-		err := k.d.db.Wide(t.Context()).QueryRow(t.Context(), "SELECT pg_is_in_recovery()").Scan(&replica)
+		err := k.d.db.Wide(t.Context(), func(from *db.DB) error {
+			return from.QueryRow(t.Context(), "SELECT pg_is_in_recovery()").Scan(&replica)
+		})
 		return err == nil && replica
 	}
 	if err := k.stop(); err != nil {

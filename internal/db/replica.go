@@ -76,9 +76,29 @@ func (d *DB) Follow(ctx context.Context, dsn, host string, ours func(*DB) error)
 	return nil
 }
 
-// Wide is where a large read asks: the replica when it has all that was written here before, so that nobody reads what was forgotten or
-// misses what was just done; else this database.
-func (d *DB) Wide(ctx context.Context) *DB {
+// Wide does a large read: at the replica when it has all that was written here before, so that nobody reads what was forgotten or misses
+// what was just done; else at this database. What fails at the replica, which gives up what takes long there, is read once more here, so
+// read begins anew each time.
+func (d *DB) Wide(ctx context.Context, read func(from *DB) error) error {
+	from := d.level(ctx)
+	err := read(from)
+	if kind := fault.KindOf(err); from == d || err == nil || ctx.Err() != nil || kind != fault.Unavailable && kind != fault.Internal {
+		return err
+	}
+	d.replica.rest()
+	return read(d)
+}
+
+// ReadWide is Wide on one consistent snapshot.
+func (d *DB) ReadWide(ctx context.Context, fn func(*Tx) error) error {
+	return d.Wide(ctx, func(from *DB) error { return from.Read(ctx, fn) })
+}
+
+// rest leaves the replica alone for a while.
+func (r *replica) rest() { r.rests.Store(time.Now().Add(restMost).UnixMicro()) }
+
+// level is the replica when it is level with this database, else this database.
+func (d *DB) level(ctx context.Context) *DB {
 	r := d.replica
 	if r == nil || time.Now().UnixMicro() < r.rests.Load() {
 		return d
@@ -91,7 +111,7 @@ func (d *DB) Wide(ctx context.Context) *DB {
 	}
 	for pause := time.Millisecond; ; pause *= 2 {
 		var level bool
-		err := r.pool.QueryRowContext(ctx, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false)", here).Scan(&level)
+		err := r.pool.QueryRowContext(ctx, "SELECT pg_is_in_recovery() AND coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false)", here).Scan(&level)
 		if err == nil && level {
 			return r.DB
 		}
@@ -102,7 +122,7 @@ func (d *DB) Wide(ctx context.Context) *DB {
 				continue
 			}
 		}
-		r.rests.Store(time.Now().Add(restMost).UnixMicro())
+		r.rest()
 		return d
 	}
 }

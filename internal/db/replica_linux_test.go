@@ -45,7 +45,9 @@ func TestALargeReadAsksAReplica(t *testing.T) {
 		rows++
 		var n int
 		var replica bool
-		err := d.Wide(t.Context()).QueryRow(t.Context(), "SELECT count(*), pg_is_in_recovery() FROM x").Scan(&n, &replica)
+		err := d.Wide(t.Context(), func(from *DB) error {
+			return from.QueryRow(t.Context(), "SELECT count(*), pg_is_in_recovery() FROM x").Scan(&n, &replica)
+		})
 		if err != nil || n != rows {
 			t.Fatalf("%d rows of %d, %v", n, rows, err)
 		}
@@ -57,8 +59,18 @@ func TestALargeReadAsksAReplica(t *testing.T) {
 	for range 20 {
 		look()
 	}
-	if err := d.Wide(t.Context()).Write(t.Context(), func(*Tx) error { return nil }); asked > 1 && err == nil {
+	if err := d.replica.Write(t.Context(), func(*Tx) error { return nil }); err == nil {
 		t.Error("a replica takes changes")
+	}
+	tried := 0
+	err = d.Wide(t.Context(), func(from *DB) error {
+		if tried++; from != d {
+			return errors.New("canceling statement due to conflict with recovery")
+		}
+		return nil
+	})
+	if err != nil || asked > 0 && tried == 0 {
+		t.Errorf("what a replica gives up: %v after %d tries", err, tried)
 	}
 	d.replica.rests.Store(0)
 	far.SQL("SELECT pg_wal_replay_pause()")

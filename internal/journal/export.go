@@ -57,8 +57,9 @@ func (j *Journal) Export(ctx context.Context, tenant string, after, size int64, 
 	}
 	var h head
 	var text string
-	err := j.db.Wide(ctx).Read(ctx, func(tx *db.Tx) error {
+	err := j.db.ReadWide(ctx, func(tx *db.Tx) error {
 		var err error
+		page.Lines = nil
 		if h, err = readHead(tx); err != nil {
 			return err
 		}

@@ -41,7 +41,13 @@ func (j *Journal) log(ctx context.Context, in LogIn) (LogOut, error) {
 		}
 		in.After = max(in.After, first-1)
 	}
-	from := j.db.Wide(ctx)
+	err = j.db.Wide(ctx, func(from *db.DB) (err error) { out, err = j.look(ctx, from, in, out.Head); return err })
+	return out, err
+}
+
+// look reads pages of entries until one answer is full.
+func (j *Journal) look(ctx context.Context, from *db.DB, in LogIn, head int64) (LogOut, error) {
+	out := LogOut{Entries: []Entry{}, Head: head}
 	f := Filter{Type: in.Type, Phase: in.Phase, Actor: in.Actor, Resource: in.Resource, Request: in.Request, Newest: in.Newest}
 	words := strings.Fields(strings.ToLower(in.Text))
 	at, last, end := in.After, in.After+passes, out.Head

@@ -19,7 +19,7 @@ const (
 func (r *Room) export(ctx context.Context, in wire.ExportIn) (wire.ExportOut, error) {
 	out := wire.ExportOut{Records: []wire.Record{}}
 	c := op.CallerFrom(ctx)
-	err := r.db.Wide(ctx).Read(ctx, func(tx *db.Tx) error {
+	err := r.db.ReadWide(ctx, func(tx *db.Tx) error {
 		rows, err := tx.Query("SELECT "+columns+from+"WHERE r.tenant = ? AND r.id > ? AND r.state <> 'forgotten' ORDER BY r.id LIMIT ?", c.Tenant,
 			in.After, exportPage+1)
 		page, err := db.Collect(rows, err, scanRow)

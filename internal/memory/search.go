@@ -36,7 +36,7 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 	if len(in.Query) > maxText {
 		return out, fault.New(fault.Invalid, "memory.search", "the question is longer than %d bytes", maxText)
 	}
-	err := r.db.Wide(ctx).Read(ctx, func(tx *db.Tx) error {
+	err := r.db.ReadWide(ctx, func(tx *db.Tx) error {
 		s, err := look(ctx, tx, in.Filter, wire.Live)
 		if err != nil || len(s.places) == 0 {
 			return err
