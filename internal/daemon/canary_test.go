@@ -302,7 +302,7 @@ func (h *tracked) holds(text string) bool {
 // stream is what the agent is sent in half a second, once it is answered.
 func (h *tracked) stream(place string) string {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", h.base+place, nil)
 	if err != nil {
@@ -311,7 +311,7 @@ func (h *tracked) stream(place string) string {
 	req.Header.Set("Authorization", "Bearer "+h.token)
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		return ""
+		h.t.Fatalf("%s: %v", place, err)
 	}
 	defer time.AfterFunc(500*time.Millisecond, cancel).Stop()
 	defer resp.Body.Close()
@@ -325,7 +325,9 @@ func (h *tracked) clone() string {
 	dir := h.t.TempDir()
 	address := strings.Replace(h.base, "http://", "http://x:"+h.token+"@", 1) + "/project.git"
 	for _, args := range [][]string{{"clone", "-q", address, dir + "/copy"}, {"-C", dir + "/copy", "log", "-p", "--all"}} {
-		cmd := exec.Command("git", args...)
+		ctx, cancel := context.WithTimeout(h.t.Context(), 2*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "git", args...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}
 		out, err := cmd.CombinedOutput()
 		if err != nil || args[0] != "clone" {

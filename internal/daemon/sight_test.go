@@ -121,7 +121,7 @@ func streams(t *testing.T, socket, path string, shows func(said string) bool) (s
 // streamed is what a stream of a session's socket sends in half a second, once it answers.
 func streamed(t *testing.T, socket, path string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	dial := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -133,7 +133,7 @@ func streamed(t *testing.T, socket, path string) string {
 	}
 	resp, err := dial.RoundTrip(req)
 	if err != nil {
-		return ""
+		t.Fatalf("%s: %v", path, err)
 	}
 	defer time.AfterFunc(500*time.Millisecond, cancel).Stop()
 	defer resp.Body.Close()

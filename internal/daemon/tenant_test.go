@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,7 +69,7 @@ func TestAnotherTenantsIdsAreNotFound(t *testing.T) {
 			}
 		}
 	}
-	if stream := events(t, srv.URL); leaks(stream) || !strings.Contains(stream, `"tenant":"second"`) {
+	if stream := events(t, srv.URL, `"tenant":"second"`); leaks(stream) || !strings.Contains(stream, `"tenant":"second"`) {
 		t.Errorf("the second tenant's events:\n%s", stream)
 	}
 	if after := dump(t, d, identity.LocalTenant); after != before {
@@ -232,8 +233,8 @@ func difference(before, after string) string {
 	return b.String()
 }
 
-// events is what a stream from the beginning shows within a moment.
-func events(t *testing.T, base string) string {
+// events is what a stream from the beginning shows until something is in it, and half a second longer.
+func events(t *testing.T, base, until string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -245,15 +246,18 @@ func events(t *testing.T, base string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer time.AfterFunc(500*time.Millisecond, cancel).Stop()
 	defer resp.Body.Close()
 	var all []byte
 	buf := make([]byte, 4096)
-	for {
+	for seen := false; ; {
 		n, err := resp.Body.Read(buf)
 		all = append(all, buf[:n]...)
 		if err != nil { // its time is over
 			return string(all)
+		}
+		if !seen && bytes.Contains(all, []byte(until)) {
+			seen = true
+			defer time.AfterFunc(500*time.Millisecond, cancel).Stop()
 		}
 	}
 }
