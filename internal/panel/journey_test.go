@@ -58,10 +58,11 @@ func startHouse(t *testing.T, env ...string) *house {
 		t.Helper()
 		healthy := func() bool {
 			res, err := http.Get(h.near + "/global/health")
-			if err == nil {
-				res.Body.Close()
+			if err != nil {
+				return false
 			}
-			return err == nil
+			res.Body.Close()
+			return res.StatusCode == http.StatusOK
 		}
 		if !testenv.Within(2*time.Minute, healthy) {
 			t.Fatalf("the server did not start\n%s", log.String())

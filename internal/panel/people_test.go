@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"context"
 	"html"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/testenv"
 )
@@ -43,7 +45,9 @@ func TestAPersonIsInvitedAndRemoved(t *testing.T) {
 	link := invite("anna")
 	home := testenv.Dir(t)
 	run := func(args ...string) (string, error) {
-		cmd := exec.Command(testenv.Tandem(t), args...)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, testenv.Tandem(t), args...)
 		cmd.Dir, cmd.Env = home, testenv.Env(t, "HOME="+home, "TANDEM_IDLE_EXIT=2m")
 		out, err := cmd.CombinedOutput()
 		return string(out), err

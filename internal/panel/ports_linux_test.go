@@ -1,16 +1,19 @@
 package panel
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"tandem/internal/panel/browsertest"
 )
@@ -65,7 +68,9 @@ func (h *house) replay(t *testing.T, cookie string, uid uint32) string {
 	}
 	request := fmt.Sprintf("GET /panel/ HTTP/1.1\\r\\nHost: %s\\r\\nCookie: tandem_session=%s\\r\\nConnection: close\\r\\n\\r\\n",
 		strings.TrimPrefix(h.base, "http://"), cookie)
-	cmd := exec.Command("bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%s; printf '%s' >&3; cat <&3", near.Port(), request))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%s; printf '%s' >&3; cat <&3", near.Port(), request))
 	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	out, err := cmd.CombinedOutput()
@@ -88,7 +93,12 @@ func TestAnotherUserIsLetIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cookie := owner.Jar.Cookies(panel)[0].Value
+	all := owner.Jar.Cookies(panel)
+	i := slices.IndexFunc(all, func(c *http.Cookie) bool { return c.Name == "tandem_session" })
+	if i < 0 {
+		t.Fatalf("signed in, the owner has the cookies %v", all)
+	}
+	cookie := all[i].Value
 	is := func(uid uint32, status, text string) {
 		t.Helper()
 		if out := h.replay(t, cookie, uid); !strings.HasPrefix(out, "HTTP/1.1 "+status) || !strings.Contains(out, text) {
