@@ -119,7 +119,7 @@ func TestCodex(t *testing.T) {
 
 	t.Run("a prompt typed by hand is a turn too", func(t *testing.T) {
 		h.eventually("it waits for a prompt", func() bool { return h.seat("a").State == terminal.Ready })
-		h.byHand("a", "by hand [[slow 3]] ")
+		h.byHand("a", "by hand [[slow 3]]")
 		out := h.send("a", "after that [[say second]]")
 		if out.Status != "done" || out.Report != "second" {
 			t.Errorf("%+v\n%s", out, h.shown("a"))

@@ -238,25 +238,35 @@ func (h *house) prompts(text string) int {
 	return n
 }
 
-// answered waits until the model has answered a prompt, which needs no server.
-func (h *house) answered(text string) {
-	h.t.Helper()
-	testenv.Eventually(h.t, "the answer to "+text, 2*time.Minute, func() bool {
-		return slices.ContainsFunc(h.model.Requests(), func(q scripted.Request) bool {
-			return q.Call == 0 && q.Outcome == "done" && strings.Contains(q.Prompt, text) && len(q.Tools) > 0
-		})
+// replied reports whether the model has answered a prompt.
+func (h *house) replied(text string) bool {
+	return slices.ContainsFunc(h.model.Requests(), func(q scripted.Request) bool {
+		return q.Call == 0 && q.Outcome == "done" && strings.Contains(q.Prompt, text) && len(q.Tools) > 0
 	})
 }
 
-// byHand types a prompt as a person does, and waits until the server sees that the program works on it. Enter right behind typed words
-// is taken for a part of something pasted, so it is pressed again when nothing comes of it.
+// answered waits until the model has answered a prompt, which needs no server.
+func (h *house) answered(text string) {
+	h.t.Helper()
+	testenv.Eventually(h.t, "the answer to "+text, 2*time.Minute, func() bool { return h.replied(text) })
+}
+
+// byHand types a prompt as a person does, and waits until the server sees that the program works on it, or until it has: a turn may be over
+// between two looks.
 func (h *house) byHand(name, text string) {
 	h.t.Helper()
-	h.tmux("send-keys", "-l", "-t", "=ccm-"+name+":", text)
-	h.eventually("the words stand there", func() bool { return strings.Contains(h.shown(name), strings.TrimSpace(text)) })
+	h.enters(name, text, func() bool { return h.seat(name).State == terminal.Working || h.replied(text) })
+}
+
+// enters types a line until something comes of it. Enter right behind typed words is taken for a part of something pasted, so it is pressed
+// again when nothing does.
+func (h *house) enters(name, text string, done func() bool) {
+	h.t.Helper()
+	h.tmux("send-keys", "-l", "-t", "=ccm-"+name+":", text+" ")
+	h.eventually("the words stand there", func() bool { return strings.Contains(h.shown(name), text) })
 	var pressed time.Time
-	h.eventually("it works on what was typed", func() bool {
-		if h.seat(name).State == terminal.Working {
+	h.eventually("something comes of what was typed", func() bool {
+		if done() {
 			return true
 		}
 		if time.Since(pressed) > time.Second {

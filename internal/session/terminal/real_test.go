@@ -148,7 +148,7 @@ func TestClaudeCode(t *testing.T) {
 
 	t.Run("a prompt typed by hand is a turn too", func(t *testing.T) {
 		h.eventually("it waits for a prompt", func() bool { s := h.seat("a"); return s.State == terminal.Ready && s.Signal == "registry" })
-		h.byHand("a", "by hand [[slow 2]] ")
+		h.byHand("a", "by hand [[slow 2]]")
 		out := h.send("a", "after that [[say second]]")
 		if out.Status != "done" || out.Report != "second" {
 			t.Errorf("%+v\n%s", out, h.shown("a"))
@@ -157,10 +157,10 @@ func TestClaudeCode(t *testing.T) {
 
 	t.Run("a prompt that somebody queues is a turn of its own", func(t *testing.T) {
 		out := h.begin("a", "to be first [[slow 4]]")
-		h.eventually("it works", func() bool { return h.prompts("to be first") > 0 && h.seat("a").State == terminal.Working })
-		h.tmux("send-keys", "-l", "-t", "=ccm-a:", "behind it [[say from the queue]]")
-		h.eventually("it stands there", func() bool { return strings.Contains(h.shown("a"), "from the queue]]") })
-		h.tmux("send-keys", "-t", "=ccm-a:", "Enter")
+		h.eventually("it works", func() bool {
+			return h.prompts("to be first") > 0 && h.seat("a").State == terminal.Working || h.replied("to be first")
+		})
+		h.enters("a", "behind it [[say from the queue]]", func() bool { return h.prompts("behind it") > 0 })
 		var turns session.TurnsOut
 		h.eventually("both have ended", func() bool {
 			h.call("session.turns", session.TurnIn{ID: h.seat("a").Session}, &turns)
