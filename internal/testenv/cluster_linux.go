@@ -139,7 +139,7 @@ func (p *Cluster) Standby() *Cluster {
 	far.Dir, far.cmd, far.when = filepath.Join(p.Dir, "standby"), nil, "SELECT 1"
 	far.data = filepath.Join(far.Dir, "data")
 	p.Sh("mkdir -p standby/wal")
-	p.Run("pg_basebackup", "-h", p.Dir, "-U", "tandem", "-D", far.data, "-X", "stream", "-R")
+	p.Run("pg_basebackup", "-h", p.Dir, "-U", "tandem", "-D", far.data, "-X", "stream", "-R", "--checkpoint=fast", "--no-sync")
 	far.Start()
 	p.t.Cleanup(far.Stop)
 	return &far
