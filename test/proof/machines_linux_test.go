@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -112,16 +111,22 @@ func (b *box) command(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 func (b *box) try(args ...string) ([]byte, error) {
-	return b.command(context.Background(), args...).Output()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	out, err := b.command(ctx, args...).Output()
+	if e, ok := err.(*exec.ExitError); ok {
+		err = fmt.Errorf("%w: %s", err, e.Stderr)
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("it did not end within two minutes: %w", err)
+	}
+	return out, err
 }
 
 func (b *box) must(args ...string) []byte {
 	b.t.Helper()
 	out, err := b.try(args...)
 	if err != nil {
-		if e, ok := err.(*exec.ExitError); ok {
-			err = fmt.Errorf("%w: %s", err, e.Stderr)
-		}
 		b.t.Fatalf("%s: tandem %s: %v", b.name, strings.Join(args, " "), err)
 	}
 	return out
@@ -175,8 +180,5 @@ func (b *box) kill() {
 		return
 	}
 	syscall.Kill(s.PID, syscall.SIGKILL)
-	testenv.Eventually(b.t, "the killed daemon is gone", time.Minute, func() bool {
-		_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.PID)))
-		return err != nil
-	})
+	testenv.Eventually(b.t, "the killed daemon is gone", time.Minute, func() bool { return !alive(s.PID) })
 }

@@ -188,8 +188,5 @@ func (p *place) end() {
 		return
 	}
 	syscall.Kill(s.PID, syscall.SIGKILL)
-	testenv.Within(time.Minute, func() bool {
-		_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.PID)))
-		return err != nil
-	})
+	testenv.Within(time.Minute, func() bool { return !alive(s.PID) })
 }

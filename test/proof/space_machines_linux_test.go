@@ -41,7 +41,7 @@ func TestThreeMachines(t *testing.T) {
 	cy.must("space", "join", made.Code)
 
 	w := &witness{t: t, acked: map[string]map[string]bool{"message": {}, "task": {}, "var": {}}, hosts: map[string]map[int64]string{},
-		at: map[string]int64{}, said: map[string]int{}, began: time.Now()}
+		at: map[string]int64{}, said: map[string]int{}, failed: map[string]error{}, began: time.Now()}
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	for _, b := range boxes {
@@ -71,9 +71,7 @@ func TestThreeMachines(t *testing.T) {
 	w.mark("taken over")
 	w.until("cy follows", cy, func(s seatIs) bool { return s.Term == 2 })
 	w.mark("cy follows")
-	if s := w.seat(ann); s.Term != 1 || s.Host != "this machine" {
-		t.Errorf("the cut-off host is %+v", s)
-	}
+	w.until("the cut-off host goes on alone", ann, func(s seatIs) bool { return s.Term == 1 && s.Host == "this machine" })
 	w.hears(boxes...)
 	w.mark("mended")
 	ann.mend()
@@ -129,13 +127,14 @@ func TestThreeMachines(t *testing.T) {
 // witness remembers what was acknowledged, and whom each machine took for the
 // host.
 type witness struct {
-	t     *testing.T
-	mu    sync.Mutex
-	acked map[string]map[string]bool
-	said  map[string]int              // machine → how much of what it said was acknowledged
-	hosts map[string]map[int64]string // machine → term → whom it took for the host
-	at    map[string]int64            // machine → its last term
-	began time.Time
+	t      *testing.T
+	mu     sync.Mutex
+	acked  map[string]map[string]bool
+	said   map[string]int              // machine → how much of what it said was acknowledged
+	failed map[string]error            // machine → why the last thing that it could not say failed
+	hosts  map[string]map[int64]string // machine → term → whom it took for the host
+	at     map[string]int64            // machine → its last term
+	began  time.Time
 }
 
 func (w *witness) mark(what string) {
@@ -150,7 +149,11 @@ func (w *witness) hears(boxes ...*box) {
 	count := func(b *box) int { w.mu.Lock(); defer w.mu.Unlock(); return w.said[b.name] }
 	for _, b := range boxes {
 		before := count(b)
-		testenv.Eventually(w.t, b.name+" goes on talking", 3*time.Minute, func() bool { return count(b) >= before+3 })
+		if !testenv.Within(3*time.Minute, func() bool { return count(b) >= before+3 }) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.t.Fatalf("never: %s goes on talking; what failed last: %v", b.name, w.failed[b.name])
+		}
 	}
 }
 
@@ -173,8 +176,14 @@ func (w *witness) talk(b *box, stop <-chan struct{}) {
 			continue
 		}
 		out, err := b.try(append(line, "--json")...)
+		if err != nil {
+			w.mu.Lock()
+			w.failed[b.name] = err
+			w.mu.Unlock()
+			continue
+		}
 		var said struct{ State string }
-		if err == nil && json.Unmarshal(out, &said) == nil && said.State != "" { // stored or queued: both are promises
+		if json.Unmarshal(out, &said) == nil && said.State != "" { // stored or queued: both are promises
 			w.mu.Lock()
 			w.acked[kind][word] = true
 			w.said[b.name]++
