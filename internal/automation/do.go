@@ -35,6 +35,7 @@ func (r *Room) work(ctx, under context.Context, j *job) {
 	for {
 		err := r.report(context.WithoutCancel(ctx), j, res)
 		if err == nil {
+			r.hear(ctx, j, res.waits)
 			return
 		}
 		gone := fault.KindOf(err) == fault.Conflict || fault.KindOf(err) == fault.NotFound // the run takes it in no more

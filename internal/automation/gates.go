@@ -106,7 +106,9 @@ func (r *Room) answered(ctx context.Context, ask string) *approval.Ask {
 	}
 	a, err := op.Do(ctx, r.Rooms, approval.AskGet, approval.IDIn{ID: ask})
 	if err != nil {
-		r.Log.Error("an answer cannot be read", "ask", ask, "err", err)
+		if ctx.Err() == nil {
+			r.Log.Error("an answer cannot be read", "ask", ask, "err", err)
+		}
 		return nil
 	}
 	return a
@@ -136,6 +138,26 @@ func (r *Room) Answered(ctx context.Context, tenant, ask string) error {
 		}
 		return err
 	})
+}
+
+// hear has a step looked at again whose ask was answered before the step was parked: whoever told of the answer found nobody that waits.
+func (r *Room) hear(ctx context.Context, j *job, waits string) {
+	ask, asks := strings.CutPrefix(waits, "ask:")
+	if !asks {
+		return
+	}
+	caller, err := r.As(ctx, j.tenant, j.version.actor)
+	if err == nil {
+		caller.Scope = []string{"approval.read"}
+		a := r.answered(op.WithCaller(ctx, caller), ask)
+		if a == nil || a.State == approval.Pending || a.Unanswered() {
+			return
+		}
+		err = r.Answered(ctx, j.tenant, ask)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.Log.Error("an answer is not heard", "ask", ask, "err", err)
+	}
 }
 
 // LookAgain has every step looked at that waits for an ask: what was answered while nobody listened is heard.

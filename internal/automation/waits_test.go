@@ -1,0 +1,54 @@
+package automation
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tandem/internal/approval"
+	"tandem/internal/automation/wire"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// byHand is a house in which nothing goes on unless the test says so.
+func byHand(t *testing.T) *house {
+	h := newHouse(t)
+	h.cancel()
+	<-h.ended
+	return h
+}
+
+// rounds goes on with a run so many times, each time until its steps are done.
+func (h *house) rounds(id string, n int) {
+	h.t.Helper()
+	for range n {
+		h.must(h.goOn(context.Background(), runKey{"t", id}))
+		h.working.Wait()
+	}
+}
+
+// hasty answers each ask before whoever asked hears that they have to wait.
+type hasty struct {
+	op.Invoker
+	h *house
+}
+
+func (e hasty) Invoke(ctx context.Context, name string, in any) (any, error) {
+	out, err := e.Invoker.Invoke(ctx, name, in)
+	if f := fault.Public(err); err != nil && f.Kind == fault.Pending {
+		e.h.decide(f.Data["approval"], approval.Approve, "")
+	}
+	return out, err
+}
+
+// An answer that comes before its step is parked is heard, at a gate and at an operation that is asked about. It was heard an hour later.
+func TestAnAnswerBeforeItsStepIsParked(t *testing.T) {
+	h := byHand(t)
+	h.Rooms = hasty{h.Rooms, h}
+	id := h.begin(strings.Replace(mailing, "mark.add", "mark.ask", 1), nil)
+	h.rounds(id, 6) // two asks, each looked at twice; the last step; and what is over
+	if r := do(h, wire.Trace, wire.RunIn{ID: id}); r.Status != "completed" {
+		t.Errorf("it is %s, and waits for %v", r.Status, r.Waits)
+	}
+}
