@@ -175,14 +175,39 @@ func (r *Room) letGo(h *held) error {
 		if s.state != parked {
 			continue
 		}
-		if _, err := h.tx.Exec("UPDATE automation_step SET state = ?, ended_at = ? WHERE "+stepKey, over, h.tx.Now(), s.tenant, s.run, s.node,
-			s.item, s.attempt); err != nil {
+		if err := r.drop(h.tx, s, h.version.actor, "the run "+h.id+" is over"); err != nil {
 			return err
 		}
-		if ask, ok := strings.CutPrefix(s.waits, "ask:"); ok {
-			if _, err := r.Abandon(h.tx, h.tenant, h.version.actor, ask, "the run "+h.id+" is over"); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// letSkipped ends the rows of gates that wait for nobody any more, because a person skipped them or their time was over.
+func (r *Room) letSkipped(h *held) error {
+	for _, s := range h.steps {
+		if s.state == over || h.node(s.node).Gate == nil || s.state == claimed && (!s.free(r.Owner, h.tx.Now()) || r.holds(s)) {
+			continue
+		}
+		if at, _ := h.run.Step(s.node, s.item); at.Phase == run.Held {
+			continue
+		}
+		if err := r.drop(h.tx, s, h.version.actor, "the run "+h.id+" goes on without "+s.node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop ends the row of a step, and its ask.
+func (r *Room) drop(tx *db.Tx, s *stepRow, actor, why string) error {
+	if _, err := tx.Exec("UPDATE automation_step SET state = ?, ended_at = ? WHERE "+stepKey, over, tx.Now(), s.tenant, s.run, s.node, s.item,
+		s.attempt); err != nil {
+		return err
+	}
+	s.state = over
+	if ask, ok := strings.CutPrefix(s.waits, "ask:"); ok {
+		if _, err := r.Abandon(tx, s.tenant, actor, ask, why); err != nil {
+			return err
 		}
 	}
 	return nil

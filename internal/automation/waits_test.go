@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/approval"
 	"tandem/internal/automation/wire"
@@ -50,5 +51,34 @@ func TestAnAnswerBeforeItsStepIsParked(t *testing.T) {
 	h.rounds(id, 6) // two asks, each looked at twice; the last step; and what is over
 	if r := do(h, wire.Trace, wire.RunIn{ID: id}); r.Status != "completed" {
 		t.Errorf("it is %s, and waits for %v", r.Status, r.Waits)
+	}
+}
+
+// A gate that a person skips asks nobody any more, and is not looked at again and again while its run goes on.
+func TestASkippedGateIsOver(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		h := byHand(t)
+		id := h.begin(mailing+"[[node]]\nid = \"rest\"\n[node.wait]\nfor = \"60h\"\n", nil)
+		h.rounds(id, 2)
+		ask := h.pending(id)
+		if paused {
+			do(h, wire.Pause, wire.RunIn{ID: id})
+		}
+		do(h, wire.Skip, wire.StepIn{ID: id, Node: "look", Reason: "nobody is here"})
+		h.must(h.LookAgain(t.Context()))
+		if wait := h.pass(t.Context()); wait < time.Second {
+			t.Errorf("paused %v: it is looked at again after %s", paused, wait)
+		}
+		h.working.Wait()
+		if a := do(h, approval.AskGet, approval.IDIn{ID: ask.ID}); a.State != approval.Cancelled || a.DecidedBy != approval.Abandoned {
+			t.Errorf("paused %v: its ask is %s by %q", paused, a.State, a.DecidedBy)
+		}
+		steps, err := stepsOf(looking{t.Context(), h.DB}, "t", id)
+		h.must(err)
+		for _, s := range steps {
+			if s.state != over {
+				t.Errorf("paused %v: %s is %s and waits for %q", paused, s.node, s.state, s.waits)
+			}
+		}
 	}
 }

@@ -275,8 +275,11 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 	}
 	switch h.run.Status {
 	case run.Running:
+		if err := r.letSkipped(h); err != nil {
+			return nil, false, err
+		}
 	case run.Paused: // an answer that comes meanwhile, and what a crash left, wait for whoever resumes it
-		return nil, false, nil
+		return nil, false, r.letSkipped(h)
 	default:
 		return nil, false, r.letGo(h)
 	}
