@@ -85,9 +85,25 @@ func (r *Room) giveUp(tx *db.Tx, row *runRow, by string) error {
 		row.status, row.reason, row.ended, row.tenant, row.id); err != nil {
 		return err
 	}
-	_, err := tx.Exec("UPDATE automation_step SET state = ?, ended_at = ? WHERE tenant = ? AND run = ? AND state <> ?", over, row.ended, row.tenant,
-		row.id, over)
-	return err
+	steps, err := stepsOf(tx, row.tenant, row.id)
+	if err != nil {
+		return err
+	}
+	var actor string // who asked
+	if a, err := find(tx, row.tenant, row.name); err != nil {
+		return err
+	} else if a != nil {
+		actor = a.Actor
+	}
+	for _, s := range steps {
+		if s.state == over {
+			continue
+		}
+		if err := r.drop(tx, s, actor, "the run "+row.id+" is over"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fold reads a run and all that happened to it.
@@ -141,6 +157,10 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*held) error) (*held
 		return nil, err
 	}
 	h, err := fold(tx, row)
+	if errors.Is(err, errUnread) && !row.ended.IsZero() { // it was given up, or ended before
+		return nil, fault.New(fault.NotFound, "automation", "the run %.64q is %s, and %v", id, row.status, errUnread).
+			WithNext("see the others: tandem automation runs list")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -82,3 +82,34 @@ func TestASkippedGateIsOver(t *testing.T) {
 		}
 	}
 }
+
+// A run whose version cannot be read is tried now and then; once somebody gave it up it rests, asks nobody, and stays as it ended.
+func TestARunThatCannotBeReadRests(t *testing.T) {
+	giveUp := map[string]func(*house, string){
+		"cancel": func(h *house, id string) { do(h, wire.Cancel, wire.RunIn{ID: id}) },
+		"off":    func(h *house, _ string) { do(h, wire.Off, wire.NameIn{Name: "all"}) },
+	}
+	for how, end := range giveUp {
+		h := byHand(t)
+		id := h.begin(mailing, nil)
+		h.rounds(id, 2)
+		ask := h.pending(id)
+		h.must(h.write("UPDATE automation_version SET text = 'no definition'"))
+		h.must(h.LookAgain(t.Context()))
+		if wait := h.pass(t.Context()); wait != again {
+			t.Errorf("%s: it is tried again after %s", how, wait)
+		}
+		end(h, id)
+		h.stir(runKey{"t", id}) // as a step does that comes to its end now
+		if wait := h.pass(t.Context()); wait <= again || len(h.dirty) > 0 {
+			t.Errorf("%s: it was given up, and is tried again after %s", how, wait)
+		}
+		if a := do(h, approval.AskGet, approval.IDIn{ID: ask.ID}); a.State != approval.Cancelled || a.DecidedBy != approval.Abandoned {
+			t.Errorf("%s: its ask is %s by %q", how, a.State, a.DecidedBy)
+		}
+		_, err := op.Do(op.WithCaller(t.Context(), owner), h.gate, wire.Cancel, wire.RunIn{ID: id})
+		if !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s: it was ended twice: %v", how, err)
+		}
+	}
+}

@@ -199,9 +199,6 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 	r.waits = wake > 0 || look > 0 || tick > 0
 	r.mu.Unlock()
 	wait := longest
-	if stuck {
-		wait = again
-	}
 	if r.Shared {
 		wait = min(wait, elsewhere)
 	}
@@ -209,6 +206,9 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 		if t > 0 {
 			wait = min(wait, max(10*time.Millisecond, db.Time(t).Sub(r.DB.Now())))
 		}
+	}
+	if stuck { // whatever is due in what cannot go on
+		return again
 	}
 	return wait
 }
