@@ -1,11 +1,17 @@
 package daemon
 
 import (
+	"crypto/ed25519"
+	"log/slog"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"tandem/internal/approval"
+	"tandem/internal/automation"
 	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/journal"
 	"tandem/internal/testenv"
 )
 
@@ -51,4 +57,49 @@ func TestAStartHearsAnswersToAutomations(t *testing.T) {
 		w.must(w.Call(t.Context(), "automation.trace", wire.RunIn{ID: run.ID}, &run))
 		return run.Status == "completed"
 	})
+}
+
+// written is a log that says when it was written to.
+type written chan time.Time
+
+func (l written) Write(line []byte) (int, error) {
+	select {
+	case l <- time.Now():
+	default:
+	}
+	return len(line), nil
+}
+
+// Answers are listened for at a pace while the database is away. It was asked as fast as a core can.
+func TestAnswersWhileTheDatabaseIsAway(t *testing.T) {
+	open := func(rooms ...db.Migrations) *db.DB {
+		d, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "t.db"), nil)
+		if err == nil {
+			_, err = d.Migrate(t.Context(), rooms...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		return d
+	}
+	away := open(journal.Migrations)
+	away.Close()
+	lines := make(written, 2)
+	d := &Daemon{Log: slog.New(slog.NewTextHandler(lines, nil)), journal: journal.New(away, ed25519.NewKeyFromSeed(make([]byte, 32)))}
+	d.rooms.automation = automation.New(open(automation.Migrations), d.Log)
+	ended := make(chan struct{})
+	go func() { d.hearAnswers(t.Context()); close(ended) }()
+	t.Cleanup(func() { <-ended })
+	var at [2]time.Time
+	for i := range at {
+		select {
+		case at[i] = <-lines:
+		case <-time.After(2 * time.Minute):
+			t.Fatal("nobody hears that the database is away")
+		}
+	}
+	if apart := at[1].Sub(at[0]); apart < time.Second {
+		t.Errorf("it is asked again after %s", apart)
+	}
 }

@@ -68,8 +68,13 @@ func (d *Daemon) hearAnswers(ctx context.Context) {
 		}
 		limited, cancel := context.WithTimeout(ctx, time.Minute)
 		err := d.journal.Wait(limited, head)
+		ended := limited.Err() != nil
 		cancel()
-		if err != nil { // nothing came, or the server ends
+		if err != nil && !ended { // the database is away, and is not asked again at once
+			d.Log.Error("answers to automations are not heard", "err", err)
+			wait(ctx, time.Second)
+		}
+		if err != nil {
 			continue
 		}
 		now := max(head, d.journal.Latest())
