@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"reflect"
@@ -62,8 +63,11 @@ func (w *ward) start() {
 // again ends the daemon and starts it anew, with what somebody did to its database meanwhile.
 func (w *ward) again(meanwhile ...string) {
 	w.t.Helper()
-	w.sql(meanwhile...)
 	w.end()
+	d, err := db.Open(w.t.Context(), cmp.Or(w.dsn, w.db.Path()), nil)
+	w.must(err)
+	typed(w.t, d, meanwhile...)
+	w.must(d.Close())
 	w.start()
 }
 
@@ -74,11 +78,15 @@ func (w *ward) must(err error) {
 	}
 }
 
-// sql is what an administrator of the database types.
-func (w *ward) sql(queries ...string) {
-	w.t.Helper()
+// sql is what an administrator of the database types while the server runs.
+func (w *ward) sql(queries ...string) { w.t.Helper(); typed(w.t, w.db, queries...) }
+
+func typed(t *testing.T, d *db.DB, queries ...string) {
+	t.Helper()
 	for _, q := range queries {
-		w.must(w.db.Write(w.t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(q); return err }))
+		if err := d.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(q); return err }); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
