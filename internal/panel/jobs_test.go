@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/job/wire"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/testenv"
 )
@@ -29,12 +30,18 @@ func (b *browser) page(t *testing.T, path string) string {
 // does posts a form that has to be taken, and answers with where it leads.
 func (b *browser) does(t *testing.T, path string, form url.Values) string {
 	t.Helper()
+	to, _, _ := strings.Cut(b.leads(t, path, form), "?")
+	return to
+}
+
+// leads is does with the word that the page is opened with.
+func (b *browser) leads(t *testing.T, path string, form url.Values) string {
+	t.Helper()
 	code, body, head := b.ask(t, "POST", path, form)
 	if code != http.StatusSeeOther {
 		t.Fatalf("%s answered %d %s", path, code, refusedWords(body))
 	}
-	to, _, _ := strings.Cut(head.Get("Location"), "?")
-	return to
+	return head.Get("Location")
 }
 
 // shows waits until a page holds a text.
@@ -143,17 +150,8 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 		t.Errorf("the comment is not there: %s", refusedWords(body))
 	}
 	b.does(t, job+"/back", url.Values{"text": {`and more [[tool write {"path":"more.txt","content":"more\n"}]] [[say done]]`}})
-	var second string
-	if !testenv.Within(2*time.Minute, func() bool {
-		body = b.page(t, job)
-		if !strings.Contains(body, "Approve and merge") {
-			return false
-		}
-		second = commitOf(t, body)
-		return second != first
-	}) {
-		t.Fatalf("what was sent back did not come again: %s", refusedWords(body))
-	}
+	second := b.merges(t, job, first)
+	body = b.page(t, job)
 	if !strings.Contains(body, "the line is as it was") || strings.Contains(body, "goes along") {
 		t.Errorf("what became of the comment: %s", refusedWords(body))
 	}
@@ -172,12 +170,46 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 			t.Errorf("%s: %d %s", why, code, refusedWords(body))
 		}
 	}
+	git(t, folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "--allow-empty", "-m", "meanwhile")
 	git(t, folder, "switch", "-q", "-c", "mine") // what is checked out is not moved
-	b.does(t, job+"/merge", url.Values{"commit": {second}, "pin": {testPIN}})
-	b.shows(t, job, "merged")
-	if at := git(t, folder, "rev-parse", "main"); at != second {
-		t.Errorf("main is at %s, want %s", at, second)
+	if to := b.leads(t, job+"/merge", url.Values{"commit": {second}, "pin": {testPIN}}); to != job+"?said=job-remade" {
+		t.Errorf("a branch that moved on: %s", to)
 	}
+	third := b.merges(t, job, second)
+	if to := b.leads(t, job+"/merge", url.Values{"commit": {third}, "pin": {testPIN}}); to != job+"?said=job-merged" {
+		t.Errorf("the merge leads to %s", to)
+	}
+	b.shows(t, job, "Merged into")
+	if at := git(t, folder, "rev-parse", "main"); at != third {
+		t.Errorf("main is at %s, want %s", at, third)
+	}
+}
+
+// A merge says what became of it: done, done beside a branch that is checked out, or not done because the branch moved on.
+func TestAMergeSaysWhatBecameOfIt(t *testing.T) {
+	for want, j := range map[string]wire.Job{"job-merged": {State: wire.Merged}, "job-aside": {State: wire.Merged, Next: "git merge"},
+		"job-remade": {State: wire.Review}} {
+		if got := mergeSaid(&j); got != want || said[got] == "" {
+			t.Errorf("%+v: %s, want %s", j, got, want)
+		}
+	}
+}
+
+// merges waits until a job's page offers another commit to merge than before.
+func (b *browser) merges(t *testing.T, job, before string) (commit string) {
+	t.Helper()
+	var body string
+	if !testenv.Within(2*time.Minute, func() bool {
+		body = b.page(t, job)
+		if !strings.Contains(body, "Approve and merge") {
+			return false
+		}
+		commit = commitOf(t, body)
+		return commit != before
+	}) {
+		t.Fatalf("no other commit came: %s", refusedWords(body))
+	}
+	return commit
 }
 
 var mergeCommit = regexp.MustCompile(`/merge\?commit=([0-9a-f]{40})`)

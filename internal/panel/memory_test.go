@@ -71,7 +71,7 @@ func TestMemoryIsReadAndMadeLive(t *testing.T) {
 		t.Errorf("its history: %s", refusedWords(page))
 	}
 	b.does(t, proposed+"/demote", url.Values{"version": {"3"}, "pin": {testPIN}})
-	b.shows(t, proposed, "proposed")
+	b.shows(t, proposed, "Nobody is told this yet")
 	b.page(t, proposed+"/forget")
 	code, gone, _ := b.ask(t, "POST", proposed+"/forget", url.Values{"pin": {testPIN}})
 	if code != http.StatusOK || !strings.Contains(gone, "It is forgotten") || strings.Contains(gone, "Thursdays") {

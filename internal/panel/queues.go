@@ -62,7 +62,7 @@ func mergeRoutes(p *Panel) {
 		func(v *visit) (wire.MergeIn, error) {
 			return wire.MergeIn{ID: v.r.PathValue("id"), Commit: commit(v)}, nil
 		},
-		func(v *visit, _ wire.MergeIn, j *wire.Job) error { return v.go303(jobHref(j.ID), "job-merged") },
+		func(v *visit, _ wire.MergeIn, j *wire.Job) error { return v.go303(jobHref(j.ID), mergeSaid(j)) },
 		func(v *visit, err error) error { return merge(v, words(err)) })
 	perform(p, "/panel/jobs/{id}/queue", wire.QueueAdd,
 		func(v *visit) (wire.QueueAddIn, error) {
@@ -70,6 +70,17 @@ func mergeRoutes(p *Panel) {
 		},
 		func(v *visit, _ wire.QueueAddIn, j *wire.Job) error { return v.go303(jobHref(j.ID), "job-queued") },
 		func(v *visit, err error) error { return queue(v, words(err)) })
+}
+
+// mergeSaid is what became of a merge: where the branch moved on, the two are brought together first, and need another look.
+func mergeSaid(j *wire.Job) string {
+	switch {
+	case j.State != wire.Merged:
+		return "job-remade"
+	case j.Next != "":
+		return "job-aside"
+	}
+	return "job-merged"
 }
 
 // queueActs are what a person does with a queue; each but pausing needs one who is there.
