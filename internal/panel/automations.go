@@ -42,11 +42,17 @@ func automationRoutes(p *Panel) {
 // onRoutes ask for a person about the version that the page showed.
 func onRoutes(p *Panel) {
 	asks := func(v *visit, problem string) error {
-		name, digest := v.r.PathValue("name"), strings.TrimSpace(v.r.FormValue("digest"))
+		name := v.r.PathValue("name")
+		a, err := ask(v, wire.Show, wire.ShowIn{Name: name, Digest: strings.TrimSpace(v.r.FormValue("digest"))})
+		if err != nil && problem == "" {
+			return err
+		} else if err != nil { // nobody is asked about what cannot be shown
+			return v.automation(name, problem)
+		}
 		return v.confirms("automations", ConfirmView{Title: "Switch " + name + " on?", Does: "Switch it on", Variant: "primary",
-			Text:    "From then on it acts by itself, for you, and may do what its page lists, in this version and no other.",
-			Subject: name + " " + digest, Action: automationHref(name) + "/on", Back: automationHref(name), Problem: problem,
-			Fields: []Hidden{{"digest", digest}}})
+			Text:    "From then on it acts by itself, for you, and may do what is listed here, in this version and no other.",
+			Subject: name + " " + a.Digest, Action: automationHref(name) + "/on", Back: versionHref(name, a.Digest), Problem: problem,
+			Fields: []Hidden{{"digest", a.Digest}}, Shown: automationMay(changesOf(a), a.May)})
 	}
 	p.get("/panel/automations/{name}/on", func(v *visit) error { return asks(v, "") })
 	perform(p, "/panel/automations/{name}/on", wire.On,
@@ -60,6 +66,10 @@ func onRoutes(p *Panel) {
 }
 
 func automationHref(name string) string { return "/panel/automations/" + pathEscape(name) }
+
+func versionHref(name, digest string) string {
+	return automationHref(name) + "?digest=" + pathEscape(digest)
+}
 
 // beginInput reads a line for each input: NAME=VALUE.
 func beginInput(v *visit) (wire.BeginIn, error) {
@@ -185,10 +195,7 @@ func (v *visit) automation(name, problem string) error {
 		out.Ticks = ticks.Ticks[:min(len(ticks.Ticks), 20)]
 	}
 	s := v.shell("automations", name)
-	s.Here = automationHref(name)
-	if d := v.query("digest"); d != "" {
-		s.Here += "?digest=" + pathEscape(d)
-	}
+	s.Here = versionHref(name, a.Digest) // the version that is read stays the one that is shown
 	s.Back = &ui.Crumb{Label: "Automations", Href: "/panel/automations"}
 	return v.show(automationPage(s, out))
 }
@@ -211,7 +218,7 @@ func (v AutomationView) tabs() []ui.Tab {
 		return nil
 	}
 	return []ui.Tab{{Label: "Newest version", Href: automationHref(v.Name), Active: v.Digest == v.Latest},
-		{Label: "Switched on", Href: automationHref(v.Name) + "?digest=" + pathEscape(v.Live), Active: v.Digest == v.Live}}
+		{Label: "Switched on", Href: versionHref(v.Name, v.Live), Active: v.Digest == v.Live}}
 }
 
 func (v *visit) foundAutomations(string) (out []Found) {

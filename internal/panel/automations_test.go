@@ -66,7 +66,10 @@ func TestAnAutomationFromTheTextToTheEndOfARun(t *testing.T) {
 		}
 	}
 	digest := digestToSwitch.FindStringSubmatch(body)[1]
-	if asks := b.page(t, page+"/on?digest="+digest); !strings.Contains(asks, digest) {
+	if !strings.Contains(body, `hx-get="`+page+"?digest="+digest+`"`) {
+		t.Error("the page that renews itself may show another version")
+	}
+	if asks := b.page(t, page+"/on?digest="+digest); !strings.Contains(asks, digest) || !strings.Contains(asks, "report/draft") {
 		t.Errorf("the question: %s", refusedWords(asks))
 	}
 	for why, form := range map[string]url.Values{
@@ -111,6 +114,14 @@ func TestAnAutomationFromTheTextToTheEndOfARun(t *testing.T) {
 	b.shows(t, second, "Go on")
 	b.does(t, second+"/cancel", url.Values{"reason": {"not today"}})
 	b.shows(t, second, "not today")
+	b.does(t, "/panel/automations", url.Values{"text": {strings.Replace(morning, "dear all", "dear nobody", 1)}})
+	if old := b.page(t, page+"?digest="+digest); !strings.Contains(old, "A newer version is stored") || strings.Contains(old, "dear nobody") {
+		t.Errorf("the version that was opened: %s", refusedWords(old))
+	}
+	newest := digestToSwitch.FindStringSubmatch(b.page(t, page))[1]
+	if asks := b.page(t, page+"/on?digest="+newest); !strings.Contains(asks, "dear nobody") {
+		t.Errorf("the question does not say what changes: %s", refusedWords(asks))
+	}
 	b.does(t, page+"/off", url.Values{})
 	b.shows(t, page, "Remove")
 	if found := b.page(t, "/panel/find?q=morning"); !strings.Contains(found, page) {

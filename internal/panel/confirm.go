@@ -3,6 +3,8 @@ package panel
 import (
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 )
@@ -29,6 +31,7 @@ type ConfirmView struct {
 	Passkeys                   int
 	Problem                    string
 	Fields                     []Hidden
+	Shown                      templ.Component // what it is about, as it is now
 }
 
 // Hidden is a field of the form that a person has filled in already.

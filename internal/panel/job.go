@@ -1,7 +1,10 @@
 package panel
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"tandem/internal/job/wire"
@@ -17,6 +20,7 @@ type JobView struct {
 	Needs   []wire.Need // what its agent waits for
 	First   []string    // what a person should look at first
 	Commit  string
+	Newer   bool        // the job is at another commit than the one that the page was opened with
 	Files   []wire.File // those that the diff does not show
 	Diffs   []ui.DiffFile
 	Cut     bool
@@ -79,7 +83,9 @@ func (v *visit) job(id, problem string) error {
 		if d.Commit != "" {
 			out.Commit = d.Commit
 		}
-		out.Merge = err == nil && j.State == wire.Review && !d.Cut && d.Hidden == 0 && v.has(string(wire.Merge))
+		read := v.query("commit")
+		out.Newer = read != "" && read != out.Commit
+		out.Merge = err == nil && !out.Newer && j.State == wire.Review && !d.Cut && d.Hidden == 0 && v.has(string(wire.Merge))
 	}
 	if out.Merge {
 		if out.Queued, err = v.protects(j.Repo, j.Onto); err != nil {
@@ -88,11 +94,47 @@ func (v *visit) job(id, problem string) error {
 	}
 	s := v.shell("jobs", out.Task)
 	s.Here = jobHref(id)
+	if out.Commit != "" { // the commit that is read stays the one that is decided about
+		s.Here = commitHref(id, cmp.Or(v.query("commit"), out.Commit))
+	}
 	if out.Beside {
-		s.Here += "?diff=beside"
+		s.Here = besideHref(s.Here)
 	}
 	s.Back = &ui.Crumb{Label: "Jobs", Href: "/panel/jobs"}
 	return v.show(jobPage(s, out))
+}
+
+func commitHref(id, commit string) string { return jobHref(id) + "?commit=" + pathEscape(commit) }
+
+// besideHref is a job's page with its diff in two columns.
+func besideHref(href string) string {
+	if strings.Contains(href, "?") {
+		return href + "&diff=beside"
+	}
+	return href + "?diff=beside"
+}
+
+// changedFiles are all files of a diff, with how many lines came and went.
+func changedFiles(d wire.DiffOut) []wire.File {
+	out := slices.Clone(d.Files)
+	if d.Cut { // then they are counted already
+		return out
+	}
+	for _, f := range ui.ParseDiff(d.Diff) {
+		i := slices.IndexFunc(out, func(one wire.File) bool { return one.Path == f.Path })
+		if i < 0 {
+			continue
+		}
+		for _, l := range f.Lines {
+			switch l.Op {
+			case '+':
+				out[i].Added++
+			case '-':
+				out[i].Deleted++
+			}
+		}
+	}
+	return out
 }
 
 // lookFirst are the things about which a check says nothing.

@@ -158,8 +158,16 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 	if !strings.Contains(b.page(t, job+"?diff=beside"), "more.txt") {
 		t.Error("the new file is not in the diff")
 	}
-	if asks := b.page(t, job+"/merge?commit="+second); !strings.Contains(asks, second) || !strings.Contains(asks, "Merge with PIN") {
+	if asks := b.page(t, job+"/merge?commit="+second); !strings.Contains(asks, second) || !strings.Contains(asks, "Merge with PIN") ||
+		!strings.Contains(asks, "more.txt") || !strings.Contains(asks, "+1 −0") {
 		t.Errorf("the question: %s", refusedWords(asks))
+	}
+	if old := b.page(t, job+"?commit="+first); !strings.Contains(old, "It is at another commit by now") ||
+		strings.Contains(old, "Approve and merge") {
+		t.Errorf("a page that was opened before: %s", refusedWords(old))
+	}
+	if asks := b.page(t, job+"/merge?commit="+first); !strings.Contains(asks, "you looked at") || strings.Contains(asks, "Merge with PIN") {
+		t.Errorf("the question about what it was: %s", refusedWords(asks))
 	}
 	for why, form := range map[string]url.Values{
 		"this needs you":       {"commit": {second}},

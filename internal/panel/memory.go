@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"cmp"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -43,6 +45,14 @@ func memoryRoutes(p *Panel) {
 func memoryMove(p *Panel, verb string, d op.Def[wire.MoveIn, wire.Changed], said string, view ConfirmView) {
 	asks := func(v *visit, problem string) error {
 		id, view := v.r.PathValue("id"), view
+		r, err := ask(v, wire.Show, wire.IDIn{ID: id})
+		if err != nil {
+			return err
+		}
+		if read := v.r.FormValue("version"); read != strconv.FormatInt(r.Version, 10) { // nobody is asked about another one
+			return v.record(id, cmp.Or(problem, fmt.Sprintf("it is at version %d by now, and you read another one", r.Version)))
+		}
+		view.Shown = recordSays(r.Text)
 		view.Subject, view.Action, view.Back, view.Problem = id, memoryHref(id)+"/"+verb, memoryHref(id), problem
 		view.Fields = []Hidden{{"version", v.r.FormValue("version")}}
 		return v.confirms("memory", view)
@@ -61,7 +71,12 @@ func memoryMove(p *Panel, verb string, d op.Def[wire.MoveIn, wire.Changed], said
 func forgetRoutes(p *Panel) {
 	asks := func(v *visit, problem string) error {
 		id := v.r.PathValue("id")
+		r, err := ask(v, wire.Show, wire.IDIn{ID: id})
+		if err != nil {
+			return err
+		}
 		return v.confirms("memory", ConfirmView{Title: "Forget this?", Does: "Forget it", Subject: id, Problem: problem,
+			Shown:  recordSays(r.Text),
 			Text:   "Every text that it ever had is deleted, in the database, too. This cannot be undone.",
 			Action: memoryHref(id) + "/forget", Back: memoryHref(id)})
 	}
@@ -77,6 +92,10 @@ func forgetRoutes(p *Panel) {
 }
 
 func memoryHref(id string) string { return "/panel/memory/" + pathEscape(id) }
+
+func recordHref(id string, version int64) string {
+	return memoryHref(id) + "?version=" + strconv.FormatInt(version, 10)
+}
 
 func versionIn(v *visit) (int64, error) {
 	n, err := strconv.ParseInt(v.r.PostFormValue("version"), 10, 64)

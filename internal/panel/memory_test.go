@@ -45,7 +45,9 @@ func TestMemoryIsReadAndMadeLive(t *testing.T) {
 	if found := b.page(t, "/panel/memory?q=Wednesdays"); strings.Contains(found, proposed) {
 		t.Error("what nobody read is found")
 	}
-	b.page(t, proposed+"/promote?version=1")
+	if asks := b.page(t, proposed+"/promote?version=1"); !strings.Contains(asks, "on Wednesdays") {
+		t.Errorf("the question: %s", refusedWords(asks))
+	}
 	for why, form := range map[string]url.Values{
 		"this needs you":            {"version": {"1"}},
 		"which version you read is": {"pin": {testPIN}},
@@ -69,6 +71,14 @@ func TestMemoryIsReadAndMadeLive(t *testing.T) {
 	b.does(t, proposed+"/edit", url.Values{"text": {"releases are made on Thursdays"}, "version": {"2"}, "pin": {testPIN}})
 	if page := b.page(t, proposed); !strings.Contains(page, "Thursdays") || !strings.Contains(page, "Wednesdays") {
 		t.Errorf("its history: %s", refusedWords(page))
+	}
+	if old := b.page(t, proposed+"?version=1"); !strings.Contains(old, "It is at another version by now") ||
+		strings.Contains(old, "/demote?") {
+		t.Errorf("a page that was opened before: %s", refusedWords(old))
+	}
+	if asks := b.page(t, proposed+"/demote?version=1"); !strings.Contains(asks, "you read another one") ||
+		strings.Contains(asks, "Take it back with PIN") {
+		t.Errorf("the question about what it said: %s", refusedWords(asks))
 	}
 	b.does(t, proposed+"/demote", url.Values{"version": {"3"}, "pin": {testPIN}})
 	b.shows(t, proposed, "Nobody is told this yet")

@@ -45,16 +45,12 @@ func (v *visit) protects(repo, branch string) (bool, error) {
 func mergeRoutes(p *Panel) {
 	commit := func(v *visit) string { return strings.TrimSpace(v.r.FormValue("commit")) }
 	merge := func(v *visit, problem string) error {
-		return v.confirms("jobs", ConfirmView{Title: "Merge this job?", Does: "Merge", Variant: "primary", Problem: problem,
-			Text:    "Its branch moves to the commit that you looked at. Where the branch is checked out, you are told what to type instead.",
-			Subject: commit(v), Action: jobHref(v.r.PathValue("id")) + "/merge", Back: jobHref(v.r.PathValue("id")),
-			Fields: []Hidden{{"commit", commit(v)}}})
+		return v.asksAboutJob(commit(v), ConfirmView{Title: "Merge this job?", Does: "Merge", Action: "/merge", Problem: problem,
+			Text: "Its branch moves to the commit that you looked at. Where the branch is checked out, you are told what to type instead."})
 	}
 	queue := func(v *visit, problem string) error {
-		return v.confirms("jobs", ConfirmView{Title: "Queue this job?", Does: "Queue", Variant: "primary", Problem: problem,
-			Text:    "When its turn comes, what it is together with its branch is checked, and merged if that is green.",
-			Subject: commit(v), Action: jobHref(v.r.PathValue("id")) + "/queue", Back: jobHref(v.r.PathValue("id")),
-			Fields: []Hidden{{"commit", commit(v)}}})
+		return v.asksAboutJob(commit(v), ConfirmView{Title: "Queue this job?", Does: "Queue", Action: "/queue", Problem: problem,
+			Text: "When its turn comes, what it is together with its branch is checked, and merged if that is green."})
 	}
 	p.get("/panel/jobs/{id}/merge", func(v *visit) error { return merge(v, "") })
 	p.get("/panel/jobs/{id}/queue", func(v *visit) error { return queue(v, "") })
@@ -70,6 +66,28 @@ func mergeRoutes(p *Panel) {
 		},
 		func(v *visit, _ wire.QueueAddIn, j *wire.Job) error { return v.go303(jobHref(j.ID), "job-queued") },
 		func(v *visit, err error) error { return queue(v, words(err)) })
+}
+
+// asksAboutJob shows what a commit changes, and asks about it. Nobody is asked about another one than the job is at.
+func (v *visit) asksAboutJob(commit string, view ConfirmView) error {
+	id := v.r.PathValue("id")
+	j, err := ask(v, wire.Get, wire.IDIn{ID: id})
+	if err != nil {
+		return err
+	}
+	d, err := ask(v, wire.Diff, wire.IDIn{ID: id})
+	switch {
+	case view.Problem != "" && (err != nil || d.Commit != commit):
+		return v.job(id, view.Problem)
+	case err != nil:
+		return v.job(id, words(err))
+	case d.Commit != commit:
+		return v.job(id, fmt.Sprintf("the job is at %.12s by now, and you looked at %.12s", d.Commit, commit))
+	}
+	view.Variant, view.Subject, view.Back = "primary", commit, commitHref(id, commit)
+	view.Action, view.Fields = jobHref(id)+view.Action, []Hidden{{"commit", commit}}
+	view.Shown = jobFiles(j.Task, changedFiles(d))
+	return v.confirms("jobs", view)
 }
 
 // mergeSaid is what became of a merge: where the branch moved on, the two are brought together first, and need another look.

@@ -15,6 +15,7 @@ type RecordView struct {
 	Now        time.Time
 	Whole      string
 	Version    int64
+	Newer      bool // it is at another version than the one that the page was opened with
 	Sources    []SourceRow
 	Facts      []ui.Pair
 	Changes    []ui.DiffLine // against the record that it would stand for
@@ -81,7 +82,10 @@ func (v *visit) record(id, problem string) error {
 		out.History = versions(h.Versions)
 	}
 	s := v.shell("memory", out.Text)
-	s.Here = memoryHref(id)
+	s.Here = recordHref(id, r.Version)
+	if read, err := strconv.ParseInt(v.query("version"), 10, 64); err == nil { // what is read stays what is decided about
+		s.Here, out.Newer = recordHref(id, read), read != r.Version
+	}
 	s.Back = &ui.Crumb{Label: "Memory", Href: "/panel/memory"}
 	return v.show(recordPage(s, out))
 }
