@@ -27,7 +27,12 @@ func setupRoutes(p *Panel) {
 		func(v *visit) (session.DefaultIn, error) { return session.DefaultIn{Model: v.field("model")}, nil }, again)
 	perform(p, "/panel/setup/turn", session.SessionCreate,
 		func(v *visit) (session.CreateIn, error) {
-			return session.CreateIn{Title: "First turn", Directory: v.field("directory")}, nil
+			in := session.CreateIn{Title: "First turn"}
+			_, folders, err := v.startingPoint()
+			if len(folders) > 0 { // as the page says: the first that is granted
+				in.Directory = folders[0]
+			}
+			return in, err
 		},
 		func(v *visit, _ session.CreateIn, made *session.Session) error {
 			if _, err := ask(v, session.SessionPrompt, session.PromptIn{ID: made.ID, Text: v.field("text")}); err != nil {
@@ -58,6 +63,9 @@ type SetupView struct {
 	Means    int // passkeys that work in this browser
 	Problem  string
 }
+
+// proves says whether there is something to show presence with; until then a form has no button, and is renewed with the page.
+func (v SetupView) proves() bool { return v.PIN || v.Means > 0 }
 
 func (v *visit) setup(problem string) error {
 	st, err := ask(v, server.ServerStatus, identity.Nothing{})

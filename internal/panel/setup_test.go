@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/internal/panel/ui"
 	"tandem/internal/testenv"
 )
 
@@ -39,10 +40,32 @@ func TestTheFirstTenMinutes(t *testing.T) {
 		!strings.Contains(body, "choose whose key it is") {
 		t.Errorf("a key for nobody: %d %s", code, refusedWords(body))
 	}
-	talk := b.does(t, "/panel/setup/turn", url.Values{"text": {"say hello"}, "directory": {folder}})
+	talk := b.does(t, "/panel/setup/turn", url.Values{"text": {"say hello"}})
 	if !strings.HasPrefix(talk, "/panel/sessions/ses_") {
 		t.Fatalf("the turn leads to %s", talk)
 	}
 	b.shows(t, talk, "say hello")
+	made := h.do(t, "session.get", "", map[string]any{"id": strings.TrimPrefix(talk, "/panel/sessions/")})
+	if made["directory"] != folder {
+		t.Errorf("the turn was made in %v, want %s", made["directory"], folder)
+	}
 	b.shows(t, "/panel/setup", "A session was opened.")
+}
+
+// A form that nobody can send yet is renewed with its page, so that its button comes once there is a PIN. One that can be filled in is
+// left alone.
+func TestAFormGetsItsButtonWithThePIN(t *testing.T) {
+	for _, pin := range []bool{false, true} {
+		v := SetupView{MayGrant: true, MayKey: true, KeyAsks: true, PIN: pin, Echo: true, Offered: []ui.Option{{Value: "x y", Label: "x"}}}
+		var page strings.Builder
+		if err := setupPage(ui.Shell{Here: "/panel/setup"}, v).Render(t.Context(), &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, action := range []string{"/panel/setup/folder", "/panel/setup/key"} {
+			kept := strings.Contains(page.String(), `<form hx-morph-skip method="post" action="`+action+`"`)
+			if offered := strings.Contains(page.String(), "with PIN"); kept != pin || offered != pin {
+				t.Errorf("with a PIN %v: %s is kept %v, and has its button %v", pin, action, kept, offered)
+			}
+		}
+	}
 }
