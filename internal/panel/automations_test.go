@@ -98,6 +98,9 @@ func TestAnAutomationFromTheTextToTheEndOfARun(t *testing.T) {
 		t.Error("the inbox does not lead to it")
 	}
 	h.do(t, "resource.delete", "", map[string]any{"key": "report/sent"})
+	if asks := b.page(t, run+"/skip?node=keep"); !strings.Contains(asks, `maxlength="1000" required`) {
+		t.Errorf("skipping does not ask why: %s", refusedWords(asks))
+	}
 	if asks := b.page(t, run+"/retry?node=keep"); !strings.Contains(asks, "Let this step run again?") {
 		t.Errorf("the question: %s", refusedWords(asks))
 	}

@@ -39,7 +39,7 @@ const sampleUnified = "diff --git a/internal/billing/invoice.go b/internal/billi
 	"diff --git a/scripts/check b/scripts/check\nold mode 100755\nnew mode 100644\n"
 
 func sampleJob() JobView {
-	return JobView{JobRow: sampleJobs().Rows[0], Now: galleryNow, May: true, Merge: true,
+	return JobView{JobRow: sampleJobs().Rows[0], Now: galleryNow, May: true, Merge: true, Hears: true, Checked: true,
 		Text:   "Take the credit off the total, once, in one place.\n\n- keep the tests as they are\n- say it in `docs/billing.md`",
 		Reason: "its check is green", First: []string{"It changed scripts/check, which the check consists of.",
 			"While its agent worked, refs/heads/main moved from 4f2a19c07b12 to 9d11e0c5aa34."},

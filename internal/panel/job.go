@@ -34,6 +34,8 @@ type JobView struct {
 	Facts   []ui.Pair
 	Type    string // what is typed to have it in one's checkout
 	May     bool   // tell it, stop it
+	Hears   bool   // its agent can be told something where the job stands
+	Checked bool   // it has a check that can be run on what is there
 	Queued  bool   // its branch is protected: it gets there through the queue
 	Merge   bool   // the viewer may merge it, and all of it is shown
 	Problem string
@@ -58,7 +60,7 @@ func (v *visit) job(id, problem string) error {
 	}
 	out := JobView{JobRow: jobRow(j), Now: v.now(), Text: j.Task, Reason: j.Reason, Needs: j.Needs, First: lookFirst(j), Commit: j.Commit,
 		Base: j.Base, Beside: v.query("diff") == "beside", Checks: jobChecks(j), Facts: jobFacts(j), Type: j.Next,
-		May: v.has(string(wire.Send)), Problem: problem}
+		May: v.has(string(wire.Send)), Hears: hears(j), Checked: j.Check != "" && j.Commit != "" && j.Path != "", Problem: problem}
 	out.Said = j.Comments
 	for _, c := range j.Comments {
 		if !c.Sent {
@@ -76,7 +78,7 @@ func (v *visit) job(id, problem string) error {
 		out.Diffs, out.Cut, out.Hidden = ui.ParseDiff(d.Diff), d.Cut, d.Hidden
 		out.Files = unshown(d)
 		for _, f := range d.Files {
-			if f.Type == "" {
+			if remarkable(f) {
 				out.Changed = append(out.Changed, f.Path)
 			}
 		}
@@ -102,6 +104,22 @@ func (v *visit) job(id, problem string) error {
 	}
 	s.Back = &ui.Crumb{Label: "Jobs", Href: "/panel/jobs"}
 	return v.show(jobPage(s, out))
+}
+
+// hears says whether something can be told to a job's agent: while it works, and while its workspace is there.
+func hears(j *wire.Job) bool {
+	switch j.State {
+	case wire.Working, wire.Checking, wire.SentBack:
+		return true
+	case wire.Review, wire.Queued, wire.Stopped:
+		return j.Session != "" && j.Path != ""
+	}
+	return false
+}
+
+// remarkable says whether lines of a file can be spoken of: it is text, it is there, and its name is printed as it is.
+func remarkable(f wire.File) bool {
+	return f.Type == "" && f.How != "deleted" && !strings.Contains(f.Path, `"`)
 }
 
 func commitHref(id, commit string) string { return jobHref(id) + "?commit=" + pathEscape(commit) }

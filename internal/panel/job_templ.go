@@ -126,7 +126,7 @@ func jobPage(s ui.Shell, v JobView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.May && v.State != wire.Merged {
+			if v.May && v.Hears {
 				templ_7745c5c3_Err = jobTell(v).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -784,7 +784,7 @@ func jobActs(v JobView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if v.State == wire.Review || v.State == wire.Stopped && v.Open && v.Commit != "" {
+		if v.Checked && (v.State == wire.Review || v.State == wire.Stopped) {
 			templ_7745c5c3_Err = jobVerb(v, "check", "Check again").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

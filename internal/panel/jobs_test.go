@@ -203,6 +203,18 @@ func TestAMergeSaysWhatBecameOfIt(t *testing.T) {
 	}
 }
 
+// Only what is there and printed as it is can be spoken of.
+func TestLinesThatCanBeSpokenOf(t *testing.T) {
+	for _, f := range []wire.File{{Path: "a.go", How: "deleted"}, {Path: `"a\tb"`, How: "added"}, {Path: "a.png", How: "added", Type: "image/png"}} {
+		if remarkable(f) {
+			t.Errorf("%+v can be spoken of", f)
+		}
+	}
+	if !remarkable(wire.File{Path: "a.go", How: "changed"}) {
+		t.Error("a changed file cannot be spoken of")
+	}
+}
+
 // merges waits until a job's page offers another commit to merge than before.
 func (b *browser) merges(t *testing.T, job, before string) (commit string) {
 	t.Helper()
@@ -275,6 +287,11 @@ func TestAJobStopsAndWaitsInAQueue(t *testing.T) {
 	b.does(t, "/panel/queues/resume", with("pin", testPIN))
 	b.does(t, "/panel/queues/unprotect", with("pin", testPIN))
 	b.shows(t, job, "Approve and merge")
+	if body := b.page(t, job); strings.Contains(body, "Check again") || !strings.Contains(body, "Send it back") {
+		t.Errorf("a job without a check: %s", refusedWords(body))
+	}
 	b.does(t, job+"/stop", url.Values{"discard": {"yes"}})
-	b.shows(t, job, "Its workspace is gone")
+	if body := b.shows(t, job, "Its workspace is gone"); strings.Contains(body, "Send it back") {
+		t.Errorf("a job that nobody works on: %s", refusedWords(body))
+	}
 }

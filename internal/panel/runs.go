@@ -225,6 +225,7 @@ type StepActView struct {
 	ConfirmView
 	Reason, Output string
 	Gives          bool // the person says what the step gave
+	Why            bool // a reason is needed
 }
 
 func (v *visit) mendStep(verb, problem string) error {
@@ -234,7 +235,7 @@ func (v *visit) mendStep(verb, problem string) error {
 	}
 	id, node, item := v.r.PathValue("id"), v.r.FormValue("node"), v.r.FormValue("item")
 	view := StepActView{ConfirmView: stepActs[verb], Reason: v.r.FormValue("reason"), Output: v.r.FormValue("output"),
-		Gives: verb == "accept"}
+		Gives: verb == "accept", Why: verb == "skip"}
 	view.Subject, view.Action, view.Back, view.Problem = strings.TrimSpace(node+" "+item), runHref(id)+"/"+verb, runHref(id), problem
 	view.Present, view.PIN, view.Passkeys = true, m.PIN, m.Passkeys
 	view.Fields = []Hidden{{"node", node}, {"item", item}}

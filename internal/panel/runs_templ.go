@@ -747,7 +747,7 @@ func stepActPage(s ui.Shell, v StepActView) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = ui.Input("step-reason", "reason", v.Reason, "", templ.Attributes{"maxlength": "1000", "aria-describedby": "step-reason-about"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Input("step-reason", "reason", v.Reason, "", templ.Attributes{"required": v.Why, "maxlength": "1000", "aria-describedby": "step-reason-about"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
