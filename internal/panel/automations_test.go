@@ -108,7 +108,9 @@ func TestAnAutomationFromTheTextToTheEndOfARun(t *testing.T) {
 		!strings.Contains(body, "this needs you") {
 		t.Errorf("nobody was there: %d %s", code, refusedWords(body))
 	}
-	b.does(t, run+"/retry", url.Values{"node": {"keep"}, "pin": {testPIN}})
+	if to := b.leads(t, run+"/retry", url.Values{"node": {"keep"}, "pin": {testPIN}}); to != run+"?said=run-still-paused" {
+		t.Errorf("mending a paused run leads to %s", to)
+	}
 	b.does(t, run+"/resume", url.Values{})
 	b.shows(t, run, "completed")
 

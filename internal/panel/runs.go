@@ -27,7 +27,12 @@ func runRoutes(p *Panel) {
 	for verb, d := range map[string]op.Def[wire.StepIn, *wire.Run]{"retry": wire.Retry, "skip": wire.Skip, "accept": wire.Accept} {
 		p.get("/panel/runs/{id}/"+verb, func(v *visit) error { return v.mendStep(verb, "") })
 		perform(p, "/panel/runs/{id}/"+verb, d, stepInput,
-			func(v *visit, _ wire.StepIn, r *wire.Run) error { return v.go303(runHref(r.ID), "run-mended") },
+			func(v *visit, _ wire.StepIn, r *wire.Run) error {
+				if r.Status == "paused" {
+					return v.go303(runHref(r.ID), "run-still-paused")
+				}
+				return v.go303(runHref(r.ID), "run-mended")
+			},
 			func(v *visit, err error) error { return v.mendStep(verb, words(err)) })
 	}
 }

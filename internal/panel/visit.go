@@ -115,7 +115,7 @@ var said = map[string]string{
 	"automation-stored": "Stored, switched off. Look at what it may do.", "automation-on": "It is switched on.",
 	"automation-off": "It is switched off, and its open runs are paused.", "automation-gone": "The automation is removed.",
 	"run-begun": "It begins.", "run-pause": "Nothing new is begun.", "run-resume": "It goes on.", "run-cancel": "The run is cancelled.",
-	"run-mended":  "The run goes on.",
+	"run-mended": "The run goes on.", "run-still-paused": "Mended. The run is still paused: let it go on.",
 	"invite-gone": "Nobody joins with it any more.", "person-gone": "Removed. What they were logged in with has ended.",
 	"device-gone":  "The machine proves nothing any more.",
 	"memory-added": "Remembered.", "memory-edited": "Mended. The earlier version is in its history.", "memory-live": "It is live.",
