@@ -127,6 +127,11 @@ func TestAnAutomationFromTheTextToTheEndOfARun(t *testing.T) {
 	if asks := b.page(t, page+"/on?digest="+newest); !strings.Contains(asks, "dear nobody") {
 		t.Errorf("the question does not say what changes: %s", refusedWords(asks))
 	}
+	b.does(t, "/panel/automations", url.Values{"text": {strings.Replace(morning, "resource.put", "resource.nothing", 1)}})
+	if body := b.page(t, page); !strings.Contains(body, "It cannot be switched on") || !strings.Contains(body, "Switch it off") ||
+		digestToSwitch.MatchString(body) {
+		t.Errorf("a newest version that cannot be switched on: %s", refusedWords(body))
+	}
 	b.does(t, page+"/off", url.Values{})
 	b.shows(t, page, "Remove")
 	if found := b.page(t, "/panel/find?q=morning"); !strings.Contains(found, page) {
