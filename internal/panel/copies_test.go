@@ -15,7 +15,7 @@ func TestCopiesSayWhenTheLastOneWasMade(t *testing.T) {
 	b := h.browser(t)
 	b.signIn(t)
 	if body := b.page(t, "/panel/copies"); !strings.Contains(body, "No copies are made") || !strings.Contains(body,
-		"tandem server schedule backup --to") {
+		"tandem server schedule backup --to") || !strings.Contains(body, "tandem server backup-key ~/copies.identity") {
 		t.Errorf("the empty page: %s", refusedWords(body))
 	}
 	folder := filepath.Join(testenv.Dir(t), "copies")
