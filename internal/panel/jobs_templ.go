@@ -502,7 +502,7 @@ func jobDialog(v JobsView) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<textarea class=\"input\" id=\"job-task\" name=\"task\" required rows=\"4\" maxlength=\"200000\" autofocus aria-describedby=\"job-task-about\"></textarea>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<textarea class=\"input\" id=\"job-task\" name=\"task\" required rows=\"4\" maxlength=\"65536\" autofocus aria-describedby=\"job-task-about\"></textarea>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
