@@ -170,6 +170,7 @@ type AutomationView struct {
 	May     bool
 	MayOn   bool
 	Problem string
+	Input   string // of a run that was refused
 }
 
 func (v *visit) automation(name, problem string) error {
@@ -179,7 +180,7 @@ func (v *visit) automation(name, problem string) error {
 	}
 	out := AutomationView{AutomationRow: automationRow(&a.Automation), Now: v.now(), Digest: a.Digest, Live: a.Live, Latest: a.Latest,
 		Text: a.Text, Changes: changesOf(a), MayDo: a.May, Unbuilt: a.Unbuilt, May: v.has(string(wire.Off)),
-		MayOn: v.has(string(wire.On)), Problem: problem}
+		MayOn: v.has(string(wire.On)), Problem: problem, Input: v.refilled(automationHref(name) + "/run").Get("input")}
 	out.Facts = []ui.Pair{{Key: "Version", Value: a.Digest, Mono: true, Copy: true}, {Key: "Stored by", Value: a.AddedBy},
 		{Key: "Stored", Value: ui.Stamp(a.AddedAt)}}
 	for _, p := range []ui.Pair{{Key: "Begins", Value: out.Begins}, {Key: "Acts as", Value: a.Actor, Mono: true},

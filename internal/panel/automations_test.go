@@ -82,7 +82,7 @@ func TestAnAutomationFromTheTextToTheEndOfARun(t *testing.T) {
 	}
 	b.does(t, page+"/on", url.Values{"digest": {digest}, "pin": {testPIN}})
 	if code, body, _ := b.ask(t, "POST", page+"/run", url.Values{"input": {"no input"}}); code != http.StatusOK ||
-		!strings.Contains(body, "is no input") {
+		!strings.Contains(body, "is no input") || !strings.Contains(body, "no input</textarea>") {
 		t.Errorf("an input that is none: %d %s", code, refusedWords(body))
 	}
 	run := b.does(t, page+"/run", url.Values{})

@@ -3,6 +3,7 @@ package panel
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,8 @@ type JobView struct {
 	Queued  bool   // its branch is protected: it gets there through the queue
 	Merge   bool   // the viewer may merge it, and all of it is shown
 	Problem string
+	Tell    string     // what was to be told to its agent, and was refused
+	Remark  url.Values // a comment that was refused
 
 	SessionHref string
 }
@@ -61,6 +64,8 @@ func (v *visit) job(id, problem string) error {
 	out := JobView{JobRow: jobRow(j), Now: v.now(), Text: j.Task, Reason: j.Reason, Needs: j.Needs, First: lookFirst(j), Commit: j.Commit,
 		Base: j.Base, Beside: v.query("diff") == "beside", Checks: jobChecks(j), Facts: jobFacts(j), Type: j.Next,
 		May: v.has(string(wire.Send)), Hears: hears(j), Checked: j.Check != "" && j.Commit != "" && j.Path != "", Problem: problem}
+	out.Tell = cmp.Or(v.refilled(jobHref(id)+"/send").Get("text"), v.refilled(jobHref(id)+"/back").Get("text"))
+	out.Remark = v.refilled(jobHref(id) + "/comment")
 	out.Said = j.Comments
 	for _, c := range j.Comments {
 		if !c.Sent {

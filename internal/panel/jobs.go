@@ -125,6 +125,7 @@ type JobsView struct {
 	Default string // the model that works when nothing is named
 	Folders []string
 	Problem string
+	Kept    url.Values // what was typed for a job that was refused
 }
 
 // jobsShown is how many a list has.
@@ -142,7 +143,8 @@ func (v JobsView) tabs() (out []ui.Tab) {
 }
 
 func (v *visit) jobs(problem string) error {
-	out := JobsView{Now: v.now(), State: wire.State(v.query("state")), May: v.has(string(wire.Start)), Problem: problem}
+	out := JobsView{Now: v.now(), State: wire.State(v.query("state")), May: v.has(string(wire.Start)), Problem: problem,
+		Kept: v.refilled("/panel/jobs")}
 	list, err := ask(v, wire.List, wire.ListIn{State: out.State, Limit: jobsShown})
 	if err != nil {
 		return err

@@ -121,8 +121,9 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 	if body := b.page(t, "/panel/jobs"); !strings.Contains(body, "No jobs yet") || !strings.Contains(body, folder) {
 		t.Errorf("the empty list: %s", refusedWords(body))
 	}
-	bad := url.Values{"task": {"x"}, "folder": {folder}, "budget": {"three"}}
-	if code, body, _ := b.ask(t, "POST", "/panel/jobs", bad); code != http.StatusOK || !strings.Contains(body, "is no budget") {
+	bad := url.Values{"task": {"a long\ntask"}, "folder": {folder}, "budget": {"three"}}
+	if code, body, _ := b.ask(t, "POST", "/panel/jobs", bad); code != http.StatusOK || !strings.Contains(body, "is no budget") ||
+		!strings.Contains(body, "a long\ntask</textarea>") || !strings.Contains(body, `value="three"`) {
 		t.Errorf("a budget that is none: %d %s", code, refusedWords(body))
 	}
 	job := b.does(t, "/panel/jobs", url.Values{"folder": {folder}, "model": {"fake/s"}, "check": {"test -e answer.txt"}, "budget": {"9turns"},
@@ -141,9 +142,15 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 	}
 	first := commitOf(t, body)
 
-	bad = url.Values{"commit": {first}, "file": {"answer.txt"}, "line": {"one"}, "text": {"x"}}
-	if code, body, _ := b.ask(t, "POST", job+"/comment", bad); code != http.StatusOK || !strings.Contains(body, "a line is a number") {
+	bad = url.Values{"commit": {first}, "file": {"answer.txt"}, "line": {"one"}, "text": {"say why"}}
+	if code, body, _ := b.ask(t, "POST", job+"/comment", bad); code != http.StatusOK || !strings.Contains(body, "a line is a number") ||
+		!strings.Contains(body, "say why</textarea>") || !strings.Contains(body, `value="one"`) {
 		t.Errorf("a line that is none: %d %s", code, refusedWords(body))
+	}
+	long := strings.Repeat("more ", 1000) + "words"
+	if code, body, _ := b.ask(t, "POST", job+"/back", url.Values{"text": {long}}); code != http.StatusOK ||
+		!strings.Contains(body, "That was refused") || !strings.Contains(body, long+"</textarea>") {
+		t.Errorf("more than is told at once: %d %s", code, refusedWords(body))
 	}
 	b.does(t, job+"/comment", url.Values{"commit": {first}, "file": {"answer.txt"}, "line": {"1"}, "text": {"and why?"}})
 	if body := b.page(t, job); !strings.Contains(body, "1 comment goes along") || !strings.Contains(body, "and why?") {

@@ -161,6 +161,7 @@ type MemoryView struct {
 	PIN        bool
 	Passkeys   int
 	Problem    string
+	Kept       url.Values // what was typed and refused
 }
 
 func (v *visit) memory(problem string) error {
@@ -169,7 +170,8 @@ func (v *visit) memory(problem string) error {
 		return err
 	}
 	out := MemoryView{Now: v.now(), Query: strings.TrimSpace(v.query("q")), State: wire.State(v.query("state")), Kind: v.query("kind"),
-		Tier: v.query("tier"), May: v.has(string(wire.Add)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+		Tier: v.query("tier"), May: v.has(string(wire.Add)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem,
+		Kept: v.refilled("/panel/memory")}
 	filter := wire.Filter{Kind: wire.Kind(out.Kind), Tier: wire.Tier(out.Tier)}
 	if out.Query != "" {
 		found, err := ask(v, wire.Search, wire.SearchIn{Query: out.Query, Filter: filter, Limit: 50})

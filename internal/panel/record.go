@@ -26,6 +26,7 @@ type RecordView struct {
 	PIN        bool
 	Passkeys   int
 	Problem    string
+	Edited     string // what it was to say, and was refused
 }
 
 // SourceRow is where a record comes from.
@@ -56,7 +57,8 @@ func (v *visit) record(id, problem string) error {
 	}
 	out := RecordView{MemoryRow: memoryRow(r), Now: v.now(), Whole: r.Text, Version: r.Version, Replaces: r.Replaces,
 		ReplacedBy: r.ReplacedBy,
-		May:        v.has(string(wire.Promote)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+		May:        v.has(string(wire.Promote)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem,
+		Edited: v.refilled(memoryHref(id) + "/edit").Get("text")}
 	for _, s := range r.Sources {
 		out.Sources = append(out.Sources, sourceRow(s))
 	}

@@ -62,6 +62,7 @@ type SetupView struct {
 	PIN      bool
 	Means    int // passkeys that work in this browser
 	Problem  string
+	Folder   string // one that was refused
 }
 
 // proves says whether there is something to show presence with; until then a form has no button, and is renewed with the page.
@@ -82,7 +83,7 @@ func (v *visit) setup(problem string) error {
 	}
 	out := SetupView{Program: v.p.Program, PINSet: st.PIN, Passkeys: len(keys), MayGrant: v.has(string(session.FolderGrant)),
 		MayKey: v.has(string(session.ProviderKey)), MayTurn: v.has(string(session.SessionCreate)), PIN: m.PIN, Means: m.Passkeys,
-		Problem: problem}
+		Problem: problem, Folder: v.refilled("/panel/setup/folder").Get("path")}
 	out.Agents, out.Tmux = v.p.Agents()
 	if out.Default, out.Folders, err = v.startingPoint(); err != nil {
 		return err

@@ -211,7 +211,7 @@ func setupPage(s ui.Shell, v SetupView) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = ui.Input("setup-folder", "path", "", "/home/me/code/app", templ.Attributes{"required": true, "autofocus": true, "aria-describedby": "setup-folder-about"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Input("setup-folder", "path", v.Folder, "/home/me/code/app", templ.Attributes{"required": true, "autofocus": true, "aria-describedby": "setup-folder-about"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

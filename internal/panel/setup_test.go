@@ -27,8 +27,9 @@ func TestTheFirstTenMinutes(t *testing.T) {
 	}
 	folder := testenv.Dir(t)
 	for why, form := range map[string]url.Values{
-		"this needs you":   {"path": {folder}},
-		"That was refused": {"path": {"not a path"}, "pin": {testPIN}},
+		"this needs you":     {"path": {folder}},
+		"That was refused":   {"path": {"not a path"}, "pin": {testPIN}},
+		`value="not a path"`: {"path": {"not a path"}},
 	} {
 		if code, body, _ := b.ask(t, "POST", "/panel/setup/folder", form); code != http.StatusOK || !strings.Contains(body, why) {
 			t.Errorf("%s: %d %s", why, code, refusedWords(body))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/a-h/templ"
@@ -167,6 +168,14 @@ func (v *visit) here() string {
 	q.Del("said")
 	u.RawQuery = q.Encode()
 	return u.RequestURI()
+}
+
+// refilled is what was posted to a form that was refused, to be in it again; nothing for any other form.
+func (v *visit) refilled(action string) url.Values {
+	if v.r.Method != http.MethodPost || v.r.URL.Path != action {
+		return nil
+	}
+	return v.r.PostForm
 }
 
 // site is the panel's address in this browser.
