@@ -2,6 +2,7 @@ package panel
 
 import (
 	"cmp"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,8 @@ func inviteInput(v *visit) (identity.InviteIn, error) {
 		}
 		in.TTL = hours * 3600
 	}
-	return in, nil
+	_, err := v.reached() // without it the line could not be shown, and it is shown once
+	return in, err
 }
 
 // PersonRow is a person in a list.
@@ -112,40 +114,66 @@ type PeopleView struct {
 	PIN      bool
 	Passkeys int
 	Problem  string
+	Lacks    string     // why a part is missing beside an invitation
+	Kept     url.Values // an invitation that was refused
 }
 
 func (v *visit) people(made *identity.InviteOut, problem string) error {
-	list, err := ask(v, identity.PersonList, identity.Nothing{})
-	if err != nil {
+	out := PeopleView{Now: v.now(), May: v.has(string(identity.JoinInvite)), Problem: problem, Kept: v.refilled("/panel/people")}
+	err := v.everybody(&out)
+	if err != nil && made == nil {
 		return err
 	}
-	m, err := v.means()
-	if err != nil {
-		return err
+	if err != nil { // the line is shown this once, whatever else cannot be
+		out.Lacks = words(err)
 	}
-	out := PeopleView{Now: v.now(), May: v.has(string(identity.JoinInvite)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
-	for _, h := range list.People {
-		out.Rows = append(out.Rows, v.personRow(*h))
-	}
-	if out.Invites, err = v.inviteRows(); err != nil {
-		return err
-	}
-	if out.May {
-		st, err := ask(v, server.ServerStatus, identity.Nothing{})
+	if made != nil {
+		st, err := v.reached()
 		if err != nil {
 			return err
 		}
-		out.Near = st.Key == ""
-		if made != nil {
-			out.For, out.Receives = made.Person, made.Receives
-			out.Line = "tandem login " + cmp.Or(st.Address, st.Listen) + "#" + identity.InviteLine(made.Invite, st.Key)
-		}
+		out.Kept, out.For, out.Receives = nil, made.Person, made.Receives
+		out.Line = "tandem login " + cmp.Or(st.Address, st.Listen) + "#" + identity.InviteLine(made.Invite, st.Key)
 	}
 	s := v.shell("people", "People")
 	if made != nil || problem != "" { // what is shown once is not read again
 		s.Here = ""
 	}
 	return v.show(peoplePage(s, out))
+}
+
+// everybody reads who is there, and who was invited.
+func (v *visit) everybody(out *PeopleView) error {
+	list, err := ask(v, identity.PersonList, identity.Nothing{})
+	if err != nil {
+		return err
+	}
+	for _, h := range list.People {
+		out.Rows = append(out.Rows, v.personRow(*h))
+	}
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	out.PIN, out.Passkeys = m.PIN, m.Passkeys
+	if out.Invites, err = v.inviteRows(); err != nil || !out.May {
+		return err
+	}
+	st, err := v.reached()
+	out.Near = err == nil && st.Key == ""
+	return err
+}
+
+// reached is how this server is reached, read once.
+func (v *visit) reached() (server.Status, error) {
+	if v.status == nil {
+		st, err := ask(v, server.ServerStatus, identity.Nothing{})
+		if err != nil {
+			return st, err
+		}
+		v.status = &st
+	}
+	return *v.status, nil
 }
 
 func (v *visit) inviteRows() (out []InviteRow, err error) {

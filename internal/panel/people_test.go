@@ -28,6 +28,7 @@ func TestAPersonIsInvitedAndRemoved(t *testing.T) {
 	}
 	for why, form := range map[string]url.Values{
 		"this needs you": {"person": {"anna"}},
+		`value="anna"`:   {"person": {"anna"}},
 		"whom it is for": {"pin": {testPIN}},
 	} {
 		if code, body, _ := b.ask(t, "POST", "/panel/people", form); code != http.StatusOK || !strings.Contains(body, why) {

@@ -14,6 +14,7 @@ import (
 	"tandem/internal/inbox/wire"
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
+	server "tandem/internal/server/wire"
 )
 
 // visit is one request by somebody who is signed in.
@@ -27,6 +28,7 @@ type visit struct {
 
 	inboxRead *wire.Out // once it was
 	sitsIn    []SeatRow // once they were read
+	status    *server.Status
 
 	unproven string // why a proof of presence did not hold
 
