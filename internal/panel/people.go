@@ -75,13 +75,6 @@ func (v *visit) personRow(h identity.Human) PersonRow {
 		Seen: orZero(h.SeenAt), Since: h.CreatedAt, Left: orZero(h.LeftAt)}
 }
 
-func (r PersonRow) state() (ui.Tone, string) {
-	if !r.Left.IsZero() {
-		return ui.Quiet, "left"
-	}
-	return ui.Good, "here"
-}
-
 // InviteRow is an invitation, without what lets somebody in.
 type InviteRow struct {
 	ID, Person, By, Joined string
@@ -101,7 +94,7 @@ func (r InviteRow) state(now time.Time) (ui.Tone, string) {
 	return ui.Info, "open"
 }
 
-// PeopleView is everybody who has a seat in this house, and who was asked to take one.
+// PeopleView is everybody who belongs to this house, and who was invited.
 type PeopleView struct {
 	Now      time.Time
 	Rows     []PersonRow
