@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -42,8 +43,11 @@ func ParseDiff(text string) []DiffFile {
 			file, inPiece, named = &out[len(out)-1], false, true
 			continue
 		}
-		if named && strings.HasPrefix(l, "index ") { // the names of two blobs
+		if named && twoBlobs.MatchString(l) {
 			continue
+		}
+		if to, ok := strings.CutPrefix(l, "rename to "); ok && named {
+			file.Path = to
 		}
 		if file == nil {
 			continue
@@ -76,10 +80,15 @@ func ParseDiff(text string) []DiffFile {
 	return out
 }
 
-// gitPath is the new name in "a/old b/new".
+// twoBlobs is git's line with the names of what a file was and is.
+var twoBlobs = regexp.MustCompile(`^index [0-9a-f]+\.\.[0-9a-f]+( [0-7]+)?$`)
+
+// gitPath is the name in "a/name b/name". Where the two differ, any " b/" may be part of a name: they are shown as they are.
 func gitPath(names string) string {
-	if i := strings.LastIndex(names, " b/"); i >= 0 {
-		return names[i+3:]
+	half := len(names) / 2
+	was, ok := strings.CutPrefix(names[:half], "a/")
+	if is, same := strings.CutPrefix(names[half:], " b/"); ok && same && was == is {
+		return is
 	}
 	return names
 }

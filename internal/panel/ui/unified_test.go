@@ -42,3 +42,15 @@ func TestParseDiffOfGit(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// A name is chosen by whoever made the file. It hides neither another name nor a line of the diff.
+func TestParseDiffOfNamesThatMislead(t *testing.T) {
+	text := "diff --git a/deploy b/README.md b/deploy b/README.md\nold mode 100644\nnew mode 100755\nindex of what is left out\n"
+	files := ParseDiff(text)
+	if len(files) != 1 || files[0].Path != "deploy b/README.md" {
+		t.Fatalf("%+v", files)
+	}
+	if n := len(files[0].Lines); n != 3 {
+		t.Errorf("%d lines are shown, want 3: %+v", n, files[0].Lines)
+	}
+}
