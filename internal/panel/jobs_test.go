@@ -212,7 +212,8 @@ func TestAMergeSaysWhatBecameOfIt(t *testing.T) {
 
 // Only what is there and printed as it is can be spoken of.
 func TestLinesThatCanBeSpokenOf(t *testing.T) {
-	for _, f := range []wire.File{{Path: "a.go", How: "deleted"}, {Path: `"a\tb"`, How: "added"}, {Path: "a.png", How: "added", Type: "image/png"}} {
+	for _, f := range []wire.File{{Path: "a.go", How: "deleted"}, {Path: `"a\tb"`, How: "added"},
+		{Path: "a.png", How: "added", Type: "image/png"}} {
 		if remarkable(f) {
 			t.Errorf("%+v can be spoken of", f)
 		}
