@@ -1,6 +1,8 @@
 package automation
 
 import (
+	"errors"
+
 	"tandem/internal/automation/run"
 	"tandem/internal/db"
 )
@@ -14,7 +16,11 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 	open, err := collectRuns(tx.Query("SELECT " + runColumns + " FROM automation_run WHERE ended_at = 0"))
 	for _, row := range open {
 		pause := run.Event{Kind: run.Pausing, Text: "the server's data was restored from a copy"}
-		if _, err := r.tell(tx, row.tenant, row.id, func(h *held) error { return h.apply(pause) }); err != nil {
+		_, err := r.tell(tx, row.tenant, row.id, func(h *held) error { return h.apply(pause) })
+		if errors.Is(err, errUnread) {
+			continue // it never goes on, and keeps nothing from coming back
+		}
+		if err != nil {
 			return 0, err
 		}
 	}

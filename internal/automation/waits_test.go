@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/automation/wire"
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 )
@@ -99,6 +100,8 @@ func TestARunThatCannotBeReadRests(t *testing.T) {
 		if wait := h.pass(t.Context()); wait != again {
 			t.Errorf("%s: it is tried again after %s", how, wait)
 		}
+		// nor does it keep a copy from coming back
+		h.must(h.DB.Write(t.Context(), func(tx *db.Tx) error { _, err := h.Restored(tx); return err }))
 		end(h, id)
 		h.stir(runKey{"t", id}) // as a step does that comes to its end now
 		if wait := h.pass(t.Context()); wait <= again || len(h.dirty) > 0 {
