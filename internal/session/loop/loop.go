@@ -188,7 +188,10 @@ func (r *Runner) Wake(tenant, id string) {
 func (r *Runner) stopCancelled(tenant, id string, w *worker) {
 	t, err := r.room.Next(r.base, tenant, id)
 	if err == nil && t != nil && t.Cancel {
-		w.cancel(errCancelled)
+		r.mu.Lock()
+		cancel := w.cancel
+		r.mu.Unlock()
+		cancel(errCancelled)
 	}
 }
 
@@ -197,17 +200,15 @@ func (r *Runner) work(ctx context.Context, tenant, id string, w *worker) {
 	k := tenant + "\x00" + id
 	for {
 		went, err := r.once(ctx, tenant, id)
-		if err != nil && r.base.Err() == nil {
-			r.log.Error("turn stopped", "session", id, "err", err)
-		}
 		if errors.Is(context.Cause(ctx), errCancelled) && r.base.Err() == nil {
-			// The next turn must not be born cancelled.
+			// The next turn must not be born cancelled, and this one has yet to end where the interrupt met it while it read or wrote.
 			r.mu.Lock()
 			ctx, w.cancel = context.WithCancelCause(r.base)
 			r.mu.Unlock()
-			if err == nil {
-				continue
-			}
+			continue
+		}
+		if err != nil && r.base.Err() == nil {
+			r.log.Error("turn stopped", "session", id, "err", err)
 		}
 		r.mu.Lock()
 		if (!w.again && !went) || err != nil || r.base.Err() != nil {
