@@ -175,7 +175,10 @@ func (s *spoken) enter(ctx context.Context, text string) error {
 		return fmt.Errorf("the terminal took no keys: %w", err)
 	}
 	s.waitFor(ctx, 3*between, func() bool { return false })
-	r, err := s.screen(ctx)
+	var r screen.Reading
+	var err error
+	// a busy machine draws late
+	s.waitFor(ctx, 10*time.Second, func() bool { r, err = s.screen(ctx); return err == nil && ours(r.Draft, text) })
 	switch {
 	case err != nil:
 		return fmt.Errorf("the screen cannot be read after typing, so nothing was sent: %w", err)
