@@ -60,6 +60,7 @@ var houseMap = []wall{
 
 	// the one door
 	{pkg: "gate", may: "spine"},
+	{pkg: "gate/doortest", may: "spine gate"}, // tests only: what every door sits
 
 	// what a room's operations take and answer, with their handles: no service
 	{pkg: "server/wire", may: "identity settings"}, // settings are told with their origin

@@ -143,7 +143,7 @@ func (c *Client) Call(ctx context.Context, name string, in, out any) error {
 	}
 	if err != nil {
 		return fault.New(fault.Unavailable, name, "the answer broke off: %w", err).
-			WithNext("repeat it; with the same idempotency key it happens once")
+			WithNext("look whether it happened before you repeat it: tandem audit log")
 	}
 	if out == nil {
 		return nil

@@ -157,7 +157,7 @@ func describe(o *op.Op) (func(path, method string) map[string]any, error) {
 		}
 		if o.Changes() && o.Class != op.ClassStream && !o.Once {
 			item["parameters"] = append(params, map[string]any{"name": "Idempotency-Key", "in": "header",
-				"schema":      map[string]any{"type": "string", "maxLength": maxKey},
+				"schema":      map[string]any{"type": "string", "maxLength": op.MaxKey},
 				"description": "repeat a request with the same key and it happens once"})
 		}
 		return item

@@ -20,9 +20,6 @@ import (
 // MaxBody is the largest request body that is read.
 const MaxBody = 16 << 20
 
-// maxKey is the longest idempotency key that is kept.
-const maxKey = 200
-
 // Authenticator says who sends a request. A stranger is the zero Caller and no
 // error; an error is a credential that was given and is wrong.
 type Authenticator func(r *http.Request) (op.Caller, error)
@@ -132,8 +129,8 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 			if caller.Request == "" {
 				caller.Request = request
 			}
-			if caller.Idempotency = r.Header.Get("Idempotency-Key"); len(caller.Idempotency) > maxKey {
-				s.Fail(w, r, fault.New(fault.Invalid, "http", "an idempotency key has at most %d characters", maxKey))
+			if caller.Idempotency = r.Header.Get("Idempotency-Key"); len(caller.Idempotency) > op.MaxKey {
+				s.Fail(w, r, fault.New(fault.Invalid, "http", "an idempotency key has at most %d characters", op.MaxKey))
 				return
 			}
 		}

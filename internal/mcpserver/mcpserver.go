@@ -45,6 +45,9 @@ type tool struct {
 	op   *op.Op
 }
 
+// keyName is where a call's _meta has its idempotency key: a call that is sent again with the same key happens once.
+const keyName = "tandem/idempotencyKey"
+
 // maxServers bounds how many callers' servers are kept at once.
 const maxServers = 256
 
@@ -165,7 +168,11 @@ func (s *Server) call(o *op.Op, c op.Caller) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := c
 		c.Request = id.New("req")
+		c.Idempotency, _ = req.Params.Meta[keyName].(string)
 		ctx = op.WithCaller(ctx, c)
+		if len(c.Idempotency) > op.MaxKey {
+			return failed(fault.New(fault.Invalid, o.Name, "an idempotency key has at most %d characters", op.MaxKey)), nil
+		}
 		if !s.gate.May(ctx, o) {
 			return failed(fault.New(fault.NotFound, o.Name, "there is no tool %s", req.Params.Name)), nil
 		}

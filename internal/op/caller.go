@@ -63,6 +63,9 @@ type Caller struct {
 	Idempotency string `json:"-"`
 }
 
+// MaxKey is the longest idempotency key that is kept.
+const MaxKey = 200
+
 // Client is a program of this machine that speaks for the actor, as it
 // describes itself over a local socket. It is a description, never a
 // credential: two programs of one actor are told apart by it.
