@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"tandem/internal/db"
@@ -35,7 +36,7 @@ func (r *Room) comment(ctx context.Context, in wire.CommentIn) (*wire.Job, error
 			if now.Commit != in.Commit {
 				return now.looked("job.comment", in.Commit)
 			}
-			now.Caller.Prompted = c.Prompts(now.Caller.Prompted, now.Caller.Chain()) // its agent acts on this one's words, too
+			now.Voices = c.Prompts(now.Voices, now.Caller.Chain())
 			return now.remark(wire.Comment{File: path.Clean(in.File), Line: in.Line, Text: in.Text, Commit: in.Commit, By: c.Name, At: tx.Now()})
 		})
 		return err
@@ -84,19 +85,29 @@ func (r *Room) remarkable(ctx context.Context, j *Job, in wire.CommentIn) error 
 	return nil
 }
 
-// remark adds a comment while there is room for it.
+// remark adds a comment while there is room for it. Of those that the agent heard the oldest makes room, one that was answered first.
 func (j *Job) remark(c wire.Comment) error {
 	waits := len(c.Text)
 	for _, one := range j.Comments {
 		if !one.Sent {
 			waits += len(one.Text)
 		}
+		c.N = max(c.N, one.N)
+	}
+	c.N++
+	if len(j.Comments) >= maxComments && waits <= maxUnsent {
+		i := slices.IndexFunc(j.Comments, func(c wire.Comment) bool { return c.Answered })
+		if i < 0 {
+			i = slices.IndexFunc(j.Comments, func(c wire.Comment) bool { return c.Sent })
+		}
+		if i >= 0 {
+			j.Comments = slices.Delete(j.Comments, i, i+1)
+		}
 	}
 	if len(j.Comments) >= maxComments || waits > maxUnsent {
-		return fault.New(fault.Exhausted, "job.comment", "a job has %d comments at most, and %d bytes of them that wait", maxComments, maxUnsent).
+		return fault.New(fault.Exhausted, "job.comment", "%d comments wait to be sent at most, and %d bytes of them", maxComments, maxUnsent).
 			WithNext("send the agent what there is: tandem job back %s", j.ID)
 	}
-	c.N = int64(len(j.Comments) + 1)
 	j.Comments = append(j.Comments, c)
 	return nil
 }
@@ -147,13 +158,17 @@ func (j *Job) sendable(ctx context.Context) error {
 // remarks is what the agent hears of comments that wait, and of what is said beside them; "" where there is neither.
 func (j *Job) remarks(beside string) string {
 	var b strings.Builder
+	about := ""
 	for _, c := range j.Comments {
-		if c.Sent {
+		switch {
+		case c.Sent:
 			continue
+		case b.Len() == 0:
+			fmt.Fprintf(&b, "A person looked at your work at commit %.12s and has comments. Change what they ask for, or say why not.\n", c.Commit)
+		case c.Commit != about:
+			fmt.Fprintf(&b, "\nWhat follows is about commit %.12s.\n", c.Commit)
 		}
-		if b.Len() == 0 {
-			fmt.Fprintf(&b, "A person looked at your work at commit %.12s and has comments. Change what they ask for, or say why not.\n", j.Commit)
-		}
+		about = c.Commit
 		fmt.Fprintf(&b, "\n%d. %s\n%s\n", c.N, c.Place(), strings.TrimSpace(c.Text))
 	}
 	if beside = strings.TrimSpace(beside); beside != "" && b.Len() > 0 {
@@ -188,4 +203,14 @@ func (j *Job) heard(e Event) {
 			c.Answered = c.Answered || c.N == n
 		}
 	}
+}
+
+// hear has the agent act on the words of those whose comments waited, too.
+func (j *Job) hear(voices [][]string) {
+	for _, v := range voices {
+		if !slices.ContainsFunc(j.Caller.Prompted, func(known []string) bool { return slices.Equal(known, v) }) {
+			j.Caller.Prompted = append(slices.Clip(j.Caller.Prompted), v)
+		}
+	}
+	j.Voices = nil
 }

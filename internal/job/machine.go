@@ -36,6 +36,8 @@ type Job struct {
 	Stays   bool       `json:"stays,omitempty"`   // its workspace could not be taken away
 
 	Caller op.Caller `json:"caller"`
+	// Voices are those whose comments wait: the agent acts on their words once it has heard them.
+	Voices [][]string `json:"voices,omitempty"`
 }
 
 // Limits of a job.

@@ -121,6 +121,9 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.J
 		if e.Kind == Told { // its agent acts on this one's words, too
 			j.Caller.Prompted = c.Prompts(j.Caller.Prompted, j.Caller.Chain())
 		}
+		if e.Sent {
+			j.hear(j.Voices)
+		}
 		if err := j.Apply(e, tx.Now()); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,9 +28,8 @@ func ours(ref string) bool {
 	return strings.HasPrefix(ref, "refs/heads/tandem/job-") || strings.HasPrefix(ref, "refs/tandem/job/")
 }
 
-func (r *Room) picture(j *Job) string {
-	return filepath.Join(r.Folder, fmt.Sprintf("%s.%d.refs", j.ID, j.Turns))
-}
+// picture is the file of a job's turn. A job has one turn at a time: the next one waits until the one before was looked at.
+func (r *Room) picture(j *Job) string { return filepath.Join(r.Folder, j.ID+".refs") }
 
 // before writes down where the refs stand, once a turn.
 func (r *Room) before(ctx context.Context, j *Job) error {
@@ -79,10 +79,13 @@ func (r *Room) moved(ctx context.Context, j *Job) (out []wire.Moved) {
 	return out
 }
 
-// after has what happened at a turn's end settled, with the refs that moved in it.
+// after has what happened at a turn's end settled, with the refs that moved in it. Where the job moved on meanwhile, whoever ends its turn
+// looks at them.
 func (r *Room) after(ctx context.Context, j *Job, e Event) error {
 	e.Moved = r.moved(ctx, j)
-	if err := r.happened(ctx, j, e); err != nil {
+	if err := r.settle(ctx, j, e); errors.Is(err, errStale) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	os.Remove(r.picture(j)) //nolint:errcheck // nobody asks for it again

@@ -193,7 +193,9 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 	case j.leaves():
 		return r.leave(ctx, j)
 	case j.untidy():
-		if err := r.tidy(ctx, j); err != nil {
+		if err := r.tidy(ctx, j); fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Internal) {
+			return err
+		} else if err != nil {
 			return r.happened(ctx, j, Event{Kind: Stuck, Text: j.Reason + "; what was opened for it could not be taken away: " + fault.Public(err).Msg})
 		}
 		return r.happened(ctx, j, Event{Kind: Gone})

@@ -127,11 +127,14 @@ func (r *Room) tidy(ctx context.Context, j *Job) error {
 			return err
 		}
 	}
-	repo, err := r.Tools.Top(ctx, j.Folder)
-	if err != nil {
+	repo, err := r.Tools.Around(ctx, j.Folder)
+	if err != nil || repo == "" { // where there is no repository nothing was opened
 		return err
 	}
-	return r.TakeBack(op.WithCaller(ctx, j.Caller), j.Tenant, repo+"-"+left)
+	if err := r.TakeBack(op.WithCaller(ctx, j.Caller), j.Tenant, repo+"-"+left); err != nil {
+		return err
+	}
+	return r.Tools.TakeUnused(ctx, repo, left) // made, and not written down
 }
 
 // prompt gives the agent its words. The key makes a step that a crash interrupted find the same turn again.
@@ -148,8 +151,11 @@ func (r *Room) prompt(ctx context.Context, j *Job) error {
 	}
 	c.Idempotency = fmt.Sprintf("%s.%d", j.ID, j.Turns)
 	t, err := op.Do(op.WithCaller(ctx, c), r.Rooms, sessionPrompt, session.PromptIn{ID: j.Session, Text: j.Prompt})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
-		return r.failed(ctx, j, err)
+		return r.after(ctx, j, r.failure(j, err))
 	}
 	return r.happened(ctx, j, Event{Kind: Prompted, Turn: t.ID})
 }
@@ -189,7 +195,7 @@ func (r *Room) follow(ctx context.Context, j *Job, w *worker) error {
 		if err != nil {
 			e := r.failure(j, err)
 			e.Running = true
-			return r.after(ctx, j, e)
+			return r.happened(ctx, j, e) // what it moved is looked at when it has ended
 		}
 		if t := out.Turns[0]; t.State.Ended() {
 			return r.turned(ctx, j, t)

@@ -102,8 +102,8 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.Dele
 	if err := r.keeps(tx, c, "secret.delete", in.Name); err != nil {
 		return wire.DeleteOut{}, err
 	}
-	tx.AfterCommit(func() { r.forget(c.Tenant, in.Name) })
 	n, err := tx.Changed("DELETE FROM secret WHERE tenant = ? AND name = ?", c.Tenant, in.Name)
+	r.forget(tx, c.Tenant, in.Name)
 	if err == nil && n == 0 {
 		err = missing(in.Name)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 	"tandem/internal/secret/wire"
@@ -24,6 +25,7 @@ type Redactor struct {
 	maybe [1 << 10]uint64 // a bit for each head, so that most bytes cost no lookup
 	most  int             // the length of the longest form
 	words map[string]bool // words of ours, which are never struck
+	turn  uint64
 }
 
 type form struct {
@@ -33,6 +35,7 @@ type form struct {
 	label string // the secret's name
 	of    string // whose own record it is struck from; everybody's when empty
 	until int64  // when it is forgotten, in Unix seconds; 0 for never
+	turn  uint64 // when it was learnt last, in turns
 }
 
 // mark is what stands where a secret stood.
@@ -72,19 +75,38 @@ func (r *Redactor) Ours(words ...string) {
 // Learn teaches it a value that nobody's record may hold.
 func (r *Redactor) Learn(value []byte) { r.LearnAs("", "", value, "") }
 
-// Forget ends what it knows of a tenant's secret at a later time: a value that was deleted or replaced still turns up for a while.
-func (r *Redactor) Forget(tenant, label string, at time.Time) {
+// Turn begins a turn: what is learnt from now on is newer than what Forget ends for it. Whoever writes a secret takes it while nobody else
+// can write that one, so that the last one written is the last to go, in whatever order the writers come to Forget.
+func (r *Redactor) Turn() uint64 {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turn++
+	return r.turn
+}
+
+// Forget ends what it knows of a tenant's secret from before a turn, at a later time: a value that was deleted or replaced still turns up
+// for a while. What was ended long ago goes.
+func (r *Redactor) Forget(tenant, label string, before uint64, at time.Time) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for head := range r.heads {
-		for i := range r.heads[head] {
-			if f := &r.heads[head][i]; f.place == tenant && f.label == label && f.until == 0 {
+	now := time.Now().Unix()
+	for head, all := range r.heads {
+		for i := range all {
+			if f := &all[i]; f.place == tenant && f.label == label && f.until == 0 && f.turn < before {
 				f.until = at.Unix()
 			}
 		}
+		if all = slices.DeleteFunc(all, func(f form) bool { return f.until != 0 && f.until < now }); len(all) == 0 {
+			delete(r.heads, head)
+			continue
+		}
+		r.heads[head] = all
 	}
 }
 
@@ -102,11 +124,13 @@ func (r *Redactor) LearnAs(tenant, label string, value []byte, of string) {
 			continue
 		}
 		seen[s] = true
-		f := form{size: len(s), mac: r.sum(s), place: tenant, label: label, of: of}
+		f := form{size: len(s), mac: r.sum(s), place: tenant, label: label, of: of, turn: r.turn}
 		head := maphash.String(r.seed, s[:window])
 		known := false
-		for _, k := range r.heads[head] {
-			known = known || k == f
+		for i := range r.heads[head] {
+			if k := &r.heads[head][i]; k.size == f.size && k.mac == f.mac && k.place == f.place && k.label == f.label && k.of == f.of {
+				k.until, k.turn, known = 0, f.turn, true
+			}
 		}
 		if !known {
 			r.heads[head] = append(r.heads[head], f)

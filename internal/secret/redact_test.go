@@ -196,9 +196,39 @@ func TestASecretDoesNotTakeARecordApart(t *testing.T) {
 	if got := r.For("ann").String("x everybody's-own-key y"); got != "x [secret: all] y" {
 		t.Error(got)
 	}
-	r.Forget("ten_a", "all", time.Now().Add(-time.Minute))
+	r.Forget("ten_a", "all", r.Turn(), time.Now().Add(-time.Minute))
 	if got := r.For("ann").String("everybody's-own-key"); got != "everybody's-own-key" {
 		t.Errorf("a value that was deleted long ago is still struck: %s", got)
+	}
+}
+
+// Two who replace one secret may hear of their commits in the other order: the value that is stored is struck all the same. What was
+// replaced long ago takes no room.
+func TestTheStoredValueIsStruckInWhateverOrderItsWritersEnd(t *testing.T) {
+	r := NewRedactor()
+	first := r.Turn()
+	r.LearnAs("ten_a", "key", []byte("the-first-value"), "")
+	second := r.Turn()
+	r.LearnAs("ten_a", "key", []byte("the-second-value"), "")
+	r.Forget("ten_a", "key", second, time.Now().Add(-time.Minute))
+	r.Forget("ten_a", "key", first, time.Now().Add(-time.Minute))
+	if got := r.String("the-first-value the-second-value"); got != "the-first-value [secret: key]" {
+		t.Error(got)
+	}
+	forms := func() (n int) {
+		for _, all := range r.heads {
+			n += len(all)
+		}
+		return n
+	}
+	before := forms()
+	for range 10 {
+		turn := r.Turn()
+		r.LearnAs("ten_a", "key", []byte("the-second-value"), "")
+		r.Forget("ten_a", "key", turn, time.Now().Add(-time.Minute))
+	}
+	if now := forms(); now != before {
+		t.Errorf("%d forms became %d", before, now)
 	}
 }
 

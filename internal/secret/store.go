@@ -31,9 +31,11 @@ func (r *Room) learn(b bound, value []byte) {
 	}
 }
 
-// forget ends what the redactor knows of a value that is gone for good, after a while.
-func (r *Room) forget(tenant, name string) {
-	r.redact.Forget(tenant, name, time.Now().Add(forgetAfter))
+// forget ends what the redactor knows of values that are gone for good when the transaction commits, after a while. It is called once the
+// secret's row is written: until then another writer may come before.
+func (r *Room) forget(tx *db.Tx, tenant, name string) {
+	turn := r.redact.Turn()
+	tx.AfterCommit(func() { r.redact.Forget(tenant, name, turn, time.Now().Add(forgetAfter)) })
 }
 
 // Put seals a value under a name, in the caller's transaction. It is struck from the record of by, and of whom it is lent to;
@@ -82,23 +84,19 @@ func (r *Room) put(tx *db.Tx, tenant, name, value, by, struck string) (wire.Info
 	if err != nil {
 		return info, err
 	}
-	now := bound{tenant: tenant, name: name, by: by, struck: info.Struck}
-	r.learn(now, []byte(value)) // whatever becomes of the transaction
-	tx.AfterCommit(func() {
-		r.forget(tenant, name) // the value before this one
-		r.learn(now, []byte(value))
-	})
 	_, err = tx.Exec(`INSERT INTO secret (tenant, name, version, key_id, sealed, created_at, updated_at, updated_by, struck) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, key_id = excluded.key_id, sealed = excluded.sealed,
 		updated_at = excluded.updated_at, updated_by = excluded.updated_by, struck = excluded.struck`,
 		tenant, name, info.Version, keyID, sealed, info.Created, info.Updated, by, info.Struck)
+	r.forget(tx, tenant, name)                                                             // the value before this one
+	r.learn(bound{tenant: tenant, name: name, by: by, struck: info.Struck}, []byte(value)) // whatever becomes of the transaction
 	return info, err
 }
 
 // Drop forgets a secret, in the caller's transaction; one that is not there is no error.
 func (r *Room) Drop(tx *db.Tx, tenant, name string) error {
-	tx.AfterCommit(func() { r.forget(tenant, name) })
 	_, err := tx.Exec("DELETE FROM secret WHERE tenant = ? AND name = ?", tenant, name)
+	r.forget(tx, tenant, name)
 	return err
 }
 

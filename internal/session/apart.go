@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,8 +94,11 @@ func (r *Room) Apart(ctx context.Context, kind checkout.Kind, folder, name strin
 		}
 		return r.vouchCheckout(tx, c, EventCheckoutMade, sealCheckout(made, c.Tenant))
 	})
+	if err != nil { // nobody would know of it
+		return made, errors.Join(err, r.Checkouts.Discard(context.WithoutCancel(ctx), made))
+	}
 	op.Note(ctx, "checkout", made.Path)
-	return made, err
+	return made, nil
 }
 
 // The events that vouch for a checkout, and for its end.

@@ -2,7 +2,9 @@ package checkout
 
 import (
 	"context"
+	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,8 +54,45 @@ func (t Tools) addWorktree(ctx context.Context, folder, name string) (Checkout, 
 	if _, err := t.git(ctx, c.Repo, "worktree", "add", "-q", "-b", c.Name, c.Path, "HEAD"); err != nil {
 		return c, err
 	}
-	c.Folder, err = below(c.Repo, c.Path, folder)
+	if c.Folder, err = below(c.Repo, c.Path, folder); err != nil {
+		err = errors.Join(err, t.discardWorktree(context.WithoutCancel(ctx), c))
+	}
 	return c, err
+}
+
+// TakeUnused takes a worktree away that was begun for a name, and in which nothing was done: it stands on exactly that name's branch, which
+// holds nothing that the repository's own does not, and has no changes. A crash can leave one that nobody wrote down, also half made.
+func (t Tools) TakeUnused(ctx context.Context, repo, name string) error {
+	c := Checkout{Kind: Worktree, Repo: repo, Path: repo + "-" + name, Name: branchOf(name)}
+	at := t.Tip(ctx, repo, refOf(c.Name))
+	if at == "" {
+		return nil
+	}
+	all, err := t.git(ctx, repo, "worktree", "list", "--porcelain")
+	if err != nil {
+		return err
+	}
+	stays := fault.New(fault.Conflict, "session.checkout", "the branch %s is used", c.Name).
+		WithNext("look at it: git -C %s log %s", repo, c.Name)
+	if !t.Holds(ctx, repo, "HEAD", at) {
+		return stays
+	}
+	for one := range strings.SplitSeq(all, "\n\n") {
+		lines := strings.Split(one, "\n")
+		if !slices.Contains(lines, "branch "+refOf(c.Name)) {
+			continue
+		}
+		if lines[0] != "worktree "+c.Path {
+			return stays
+		}
+		if slices.Contains(lines, "locked initializing") || c.there() != nil { // it was being made
+			break
+		}
+		if dirty, err := t.git(ctx, c.Path, "status", "--porcelain", "--ignore-submodules=all"); err != nil || dirty != "" {
+			return stays
+		}
+	}
+	return t.discardWorktree(ctx, c)
 }
 
 func (t Tools) keepWorktree(ctx context.Context, c Checkout) (Kept, error) {

@@ -287,3 +287,17 @@ func (t Tools) Join(ctx context.Context, path string, on Line, commit, message s
 func (t Tools) Top(ctx context.Context, folder string) (string, error) {
 	return t.git(ctx, folder, "rev-parse", "--show-toplevel")
 }
+
+// Around is the folder of the repository that holds a folder, also one that is not there any more; "" where no repository does.
+func (t Tools) Around(ctx context.Context, folder string) (string, error) {
+	for {
+		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
+			return t.Top(ctx, folder)
+		}
+		up := filepath.Dir(folder)
+		if up == folder {
+			return "", nil
+		}
+		folder = up
+	}
+}
