@@ -119,7 +119,7 @@ func (rs *revisions) fixers() ([]fixer, error) {
 	for _, name := range slices.Sorted(slices.Values(table.Keys)) {
 		t, ok := table.M[name].V.(*config.Table)
 		if !ok {
-			return nil, rs.conf.Wrong("fix.tools."+quoteKey(name), fmt.Errorf("invalid type: expected a table"))
+			return nil, rs.conf.Mistyped("fix.tools."+quoteKey(name), fmt.Errorf("invalid type: expected a table"))
 		}
 		f := fixer{name: name}
 		var err error
@@ -127,7 +127,7 @@ func (rs *revisions) fixers() ([]fixer, error) {
 			return nil, err
 		}
 		if f.cmd == nil {
-			return nil, rs.conf.Wrong("fix.tools."+quoteKey(name), fmt.Errorf("missing field `command`"))
+			return nil, rs.conf.Mistyped("fix.tools."+quoteKey(name), fmt.Errorf("missing field `command`"))
 		}
 		patterns, err := rs.conf.Strings("fix", "tools", name, "patterns")
 		if err != nil {

@@ -79,7 +79,7 @@ func (pr *printer) diffOptions(p *parsed) (render.DiffOptions, error) {
 	case "pair":
 		o.Pairs = true
 	default:
-		return o, pr.conf.Wrong("diff.color-words.conflict", fmt.Errorf("unknown variant `%s`, expected `materialize` or `pair`", how))
+		return o, pr.conf.Mistyped("diff.color-words.conflict", fmt.Errorf("unknown variant `%s`, expected `materialize` or `pair`", how))
 	}
 	if o.Style, err = pr.markerStyle(); err != nil {
 		return o, err

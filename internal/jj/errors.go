@@ -16,6 +16,7 @@ import (
 	"tandem/internal/repo"
 	"tandem/internal/repo/dsl"
 	"tandem/internal/repo/fileset"
+	"tandem/internal/repo/pattern"
 	"tandem/internal/repo/revset"
 	"tandem/internal/repo/text"
 )
@@ -129,7 +130,7 @@ func asCommand(err error) *cmdError {
 	case errors.As(err, &me):
 		return internalf(err, "Unexpected error from backend")
 	}
-	if strings.HasPrefix(err.Error(), "Newly-created commit ") {
+	if errors.As(err, new(repo.ExistsError)) {
 		return internalf(err, "Unexpected error from backend")
 	}
 	e := &cmdError{kind: userErr, msg: err.Error(), cause: errors.Unwrap(err)}
@@ -241,10 +242,10 @@ func sourceHint(err error) string {
 		if p, err := fileset.Inside(pe.Input); err == nil {
 			return fmt.Sprintf("Consider using root:%q to specify repo-relative path", string(p))
 		}
-	case strings.HasPrefix(err.Error(), "Invalid string pattern kind"):
+	case errors.As(err, new(pattern.KindError)):
 		return "Try prefixing with one of `exact:`, `glob:`, `regex:`, `substring:`, or one of these with `-i` suffix added " +
 			"(e.g. `glob-i:`) for case-insensitive matching"
-	case strings.HasPrefix(err.Error(), "Invalid file pattern kind"):
+	case errors.As(err, new(fileset.KindError)):
 		return "See https://docs.jj-vcs.dev/latest/filesets/#file-patterns or `jj help -k filesets` for valid prefixes."
 	}
 	if h := resolutionHints(err); len(h) > 0 {

@@ -185,8 +185,8 @@ func (pr *printer) coloured(r *template.Renderer, self any, labels ...string) (s
 // wrongStyle is the error for a way to draw graphs that does not exist.
 func (pr *printer) wrongStyle() error {
 	if _, _, err := pr.conf.String("ui.graph.style"); err != nil {
-		return pr.conf.Wrong("ui.graph.style", fmt.Errorf("wanted string or table"))
+		return pr.conf.Mistyped("ui.graph.style", fmt.Errorf("wanted string or table"))
 	}
-	return pr.conf.Wrong("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`",
+	return pr.conf.Mistyped("ui.graph.style", fmt.Errorf("unknown variant `%s`, expected one of `ascii`, `ascii-large`, `curved`, `square`",
 		pr.conf.Str("ui.graph.style")))
 }

@@ -104,7 +104,7 @@ func (w *session) configureFiles() error {
 		if i := slices.Index(from, s); i >= 0 {
 			return i, nil
 		}
-		return 0, w.conf.Wrong(name, fmt.Errorf("unknown variant `%s`, expected one of `%s`", s, strings.Join(from, "`, `")))
+		return 0, w.conf.Mistyped(name, fmt.Errorf("unknown variant `%s`, expected one of `%s`", s, strings.Join(from, "`, `")))
 	}
 	unreadable := func(err error) error { return internalf(err, "Failed to read the tree state settings") }
 	n, err := choose(ends, "none", "input", "input-output")
@@ -128,7 +128,7 @@ func (w *session) configureFiles() error {
 		from []string
 	}{{"merge.hunk-level", []string{"line", "word"}}, {"merge.same-change", []string{"keep", "accept"}}} {
 		if v := w.conf.Str(s.name); !slices.Contains(s.from, v) {
-			return broken(w.conf.Wrong(s.name, fmt.Errorf("unknown variant `%s`, expected `%s` or `%s`", v, s.from[0], s.from[1])))
+			return broken(w.conf.Mistyped(s.name, fmt.Errorf("unknown variant `%s`, expected `%s` or `%s`", v, s.from[0], s.from[1])))
 		}
 	}
 	for _, s := range []struct{ name, only string }{

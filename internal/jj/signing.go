@@ -45,7 +45,7 @@ func (e *env) signer() (*signer, error) {
 		return nil, err
 	}
 	if !slices.Contains(signBehaviors, s.behavior) {
-		return nil, e.conf.Wrong("signing.behavior", fmt.Errorf("unknown variant `%s`, expected one of `%s`", s.behavior,
+		return nil, e.conf.Mistyped("signing.behavior", fmt.Errorf("unknown variant `%s`, expected one of `%s`", s.behavior,
 			strings.Join(signBehaviors, "`, `")))
 	}
 	if s.key, _, err = e.conf.String("signing.key"); err != nil {

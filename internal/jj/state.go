@@ -36,6 +36,6 @@ func (st *state) markerStyle() (repo.MarkerStyle, error) {
 	if st, ok := styles[s]; ok {
 		return st, nil
 	}
-	return 0, st.conf.Wrong("ui.conflict-marker-style",
+	return 0, st.conf.Mistyped("ui.conflict-marker-style",
 		fmt.Errorf("unknown variant `%s`, expected one of `diff`, `diff-experimental`, `snapshot`, `git`", s))
 }

@@ -106,13 +106,13 @@ func (u *ui) configure(conf *config.Stack) error {
 	case "auto":
 		u.colour = isTerminal(u.io.Stdout)
 	default:
-		return conf.Wrong("ui.color", fmt.Errorf("unknown variant `%s`, expected one of `always`, `never`, `debug`, `auto`", mode))
+		return conf.Mistyped("ui.color", fmt.Errorf("unknown variant `%s`, expected one of `always`, `never`, `debug`, `auto`", mode))
 	}
 	switch when, _, err := conf.String("ui.paginate"); {
 	case err != nil:
 		return err
 	case when != "" && when != "never" && when != "auto":
-		return conf.Wrong("ui.paginate", fmt.Errorf("unknown variant `%s`, expected `never` or `auto`", when))
+		return conf.Mistyped("ui.paginate", fmt.Errorf("unknown variant `%s`, expected `never` or `auto`", when))
 	}
 	if u.quiet, err = conf.Bool("ui.quiet"); err != nil {
 		return err
@@ -143,7 +143,7 @@ func palette(conf *config.Stack, debug bool) (*text.Colours, error) {
 	for _, key := range table.Keys {
 		style, err := readStyle(table.M[key])
 		if err != nil {
-			return nil, merged.Wrong("colors."+config.FormatKey(key), err)
+			return nil, merged.Mistyped("colors."+config.FormatKey(key), err)
 		}
 		rules = append(rules, text.Rule{Labels: strings.Fields(key), Style: style})
 	}

@@ -2,7 +2,6 @@ package repo
 
 import (
 	"context"
-	"fmt"
 	"slices"
 )
 
@@ -77,7 +76,7 @@ func (tx *Tx) Write(ctx context.Context, d *Draft) (*Commit, error) {
 			return nil, err
 		}
 		if same || tries == 100 {
-			return nil, fmt.Errorf("Newly-created commit %s already exists", c.ID.Hex())
+			return nil, ExistsError{c.ID}
 		}
 		d.Committer.When.Millis -= 1000
 		if c, err = tx.put(ctx, d); err != nil {
@@ -142,3 +141,9 @@ func (tx *Tx) IsDiscardable(ctx context.Context, c *Commit) (bool, error) {
 	}
 	return IsEmpty(ctx, tx.Store, tx.Index, c)
 }
+
+// ExistsError says that a commit was made that is there already, with the same origin.
+type ExistsError struct{ ID CommitID }
+
+// Error is the sentence for people.
+func (e ExistsError) Error() string { return "Newly-created commit " + e.ID.Hex() + " already exists" }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"strings"
 
 	"tandem/internal/db"
 	"tandem/internal/id"
@@ -22,8 +21,10 @@ func (r *Room) closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
 		return err
 	}
 	var open []provider.Block
+	var ended []*Call
 	for _, c := range calls {
 		if c.State.Ended() {
+			ended = append(ended, c)
 			continue
 		}
 		if waitsForChild(c.Ask) {
@@ -46,7 +47,7 @@ func (r *Room) closeCalls(tx *db.Tx, s *Session, t *Turn, why string) error {
 		return nil
 	}
 	// Calls of the same reply that did end answer together with these.
-	answered, err := unanswered(tx, t, calls)
+	answered, err := unanswered(tx, t, ended)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func untold(ms []*Message, calls []*Call) (out []provider.Block) {
 		}
 	}
 	for _, c := range calls {
-		if c.State.Ended() && !told[c.Ref] && !strings.HasPrefix(c.Result.Text, "the turn ended before") {
+		if c.State.Ended() && !told[c.Ref] {
 			out = append(out, resultBlock(c))
 		}
 	}

@@ -19,20 +19,16 @@ func (e *TypeError) Error() string { return "Invalid type or value for " + e.Nam
 // Unwrap returns the reason.
 func (e *TypeError) Unwrap() error { return e.Err }
 
+// Mistyped makes the error for a value of the wrong type. The TOML library of jj reports such ones, and ends its sentences with a line.
+func (s *Stack) Mistyped(name string, reason error) error {
+	return s.Wrong(name, errors.New(reason.Error()+"\n"))
+}
+
 // Wrong makes the error for a value that does not fit.
 func (s *Stack) Wrong(name string, reason error) error {
 	path, err := ParseName(name)
 	if err != nil {
 		return err
-	}
-	// A value of the wrong type is reported by the TOML library of jj, which
-	// ends its sentences with a line.
-	for _, start := range []string{"invalid type: ", "unknown variant ", "missing field ", "invalid value: ", "data did not match ",
-		"Invalid color: ", "wanted "} {
-		if strings.HasPrefix(reason.Error(), start) {
-			reason = errors.New(reason.Error() + "\n")
-			break
-		}
 	}
 	e := &TypeError{Name: name, Err: reason}
 	if _, l := s.GetFrom(path...); l != nil {
@@ -89,7 +85,7 @@ func typed[T any](s *Stack, name, want string) (T, bool, error) {
 	}
 	x, ok := v.V.(T)
 	if !ok {
-		return zero, true, s.Wrong(name, fmt.Errorf("invalid type: %s, expected %s", describe(v), want))
+		return zero, true, s.Mistyped(name, fmt.Errorf("invalid type: %s, expected %s", describe(v), want))
 	}
 	return x, true, nil
 }
@@ -110,7 +106,7 @@ func (s *Stack) Signed(name string) (int64, bool, error) { return typed[int64](s
 func (s *Stack) Int(name string) (int64, bool, error) {
 	n, ok, err := typed[int64](s, name, "usize")
 	if err == nil && n < 0 {
-		err = s.Wrong(name, fmt.Errorf("invalid value: integer `%d`, expected usize", n))
+		err = s.Mistyped(name, fmt.Errorf("invalid value: integer `%d`, expected usize", n))
 	}
 	return n, ok, err
 }
@@ -129,13 +125,13 @@ func (s *Stack) Strings(path ...string) ([]string, error) {
 	}
 	list, ok := v.V.([]*Value)
 	if !ok {
-		return nil, s.Wrong(FormatName(path), fmt.Errorf("invalid type: %s, expected a sequence", describe(v)))
+		return nil, s.Mistyped(FormatName(path), fmt.Errorf("invalid type: %s, expected a sequence", describe(v)))
 	}
 	var out []string
 	for _, e := range list {
 		str, ok := e.V.(string)
 		if !ok {
-			return nil, s.Wrong(FormatName(path), fmt.Errorf("invalid type: %s, expected a string", describe(e)))
+			return nil, s.Mistyped(FormatName(path), fmt.Errorf("invalid type: %s, expected a string", describe(e)))
 		}
 		out = append(out, str)
 	}
@@ -165,7 +161,7 @@ func (s *Stack) Cmd(path ...string) (*Command, error) {
 	if v == nil {
 		return nil, nil
 	}
-	bad := s.Wrong(FormatName(path), fmt.Errorf("data did not match any variant of untagged enum CommandNameAndArgs"))
+	bad := s.Mistyped(FormatName(path), fmt.Errorf("data did not match any variant of untagged enum CommandNameAndArgs"))
 	switch x := v.V.(type) {
 	case string:
 		return &Command{Args: Words(x)}, nil

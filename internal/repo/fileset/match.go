@@ -1,7 +1,6 @@
 package fileset
 
 import (
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -242,7 +241,7 @@ func newPattern(paths Paths, kind, input string) (*Set, error) {
 		parse = Inside
 	case base == "glob", base == "cwd-glob", base == "prefix-glob", base == "cwd-prefix-glob":
 	default:
-		return nil, fmt.Errorf("Invalid file pattern kind `%s:`", kind)
+		return nil, KindError(kind)
 	}
 	prefix := strings.Contains(base, "prefix")
 	dir, rest := splitGlob(input, fold)
@@ -296,3 +295,9 @@ func (s *Set) Single() (repo.Path, bool) {
 	}
 	return "", false
 }
+
+// KindError says that there is no such kind of pattern for files.
+type KindError string
+
+// Error is the sentence for people.
+func (e KindError) Error() string { return "Invalid file pattern kind `" + string(e) + ":`" }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"tandem/internal/repo"
 )
@@ -97,7 +98,7 @@ func isNotFile(err error) bool {
 		return false
 	}
 	st, statErr := os.Stat(pe.Path)
-	return (statErr == nil && st.IsDir()) || strings.Contains(err.Error(), "not a directory")
+	return (statErr == nil && st.IsDir()) || errors.Is(err, syscall.ENOTDIR)
 }
 
 func readLooseRef(path string) (Ref, error) {

@@ -50,7 +50,7 @@ func New(kind, text string) (String, error) {
 			p.re, err = regexp.Compile(text)
 		}
 	default:
-		return p, fmt.Errorf("Invalid string pattern kind `%s:`", kind)
+		return p, KindError(kind)
 	}
 	return p, err
 }
@@ -252,3 +252,9 @@ func (e *Expr) Exacts() []string {
 func (p String) IsAll() bool {
 	return p.Kind == "substring" && p.Text == "" || p.Kind == "glob" && p.Text == "*"
 }
+
+// KindError says that there is no such kind of pattern for strings.
+type KindError string
+
+// Error is the sentence for people.
+func (e KindError) Error() string { return "Invalid string pattern kind `" + string(e) + ":`" }
