@@ -20,6 +20,19 @@ func (d *DB) Has(ctx context.Context, table string) (bool, error) {
 	return n > 0, nil
 }
 
+// Tables are the first few tables of the schema, by name, but for those that belong to an extension of PostgreSQL.
+func (d *DB) Tables(ctx context.Context, most int) ([]string, error) {
+	query := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY 1 LIMIT ?"
+	if d.dialect == postgresDialect {
+		query = `SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend x
+			WHERE x.classid = 'pg_catalog.pg_class'::regclass AND x.objid = c.oid AND x.deptype = 'e') ORDER BY 1 LIMIT ?`
+	}
+	rows, err := d.Query(ctx, query, most)
+	names, err := Collect(rows, err, func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) })
+	return names, d.Explain(err)
+}
+
 // Column is a column of a table.
 type Column struct{ Table, Name string }
 

@@ -3,8 +3,10 @@ package installation
 import (
 	"context"
 	"embed"
+	"strings"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 )
 
 //go:embed schema/*.sql
@@ -14,12 +16,15 @@ var schema embed.FS
 var Migrations = db.Migrations{Room: "installation", FS: schema}
 
 // In is the identity that a database has, "" for none. empty says whether the
-// database holds nothing of tandem's at all. Nothing is changed: it may be
-// somebody else's.
+// database holds nothing at all. One that holds other programs' tables and none of
+// tandem's is refused, for theirs may have the names of ours. Nothing is changed.
 func In(ctx context.Context, d *db.DB) (id string, empty bool, err error) {
 	some, err := d.Has(ctx, "schema_version")
-	if err != nil || !some {
-		return "", !some, err
+	if err != nil {
+		return "", false, err
+	}
+	if !some {
+		return "", true, othersIn(ctx, d)
 	}
 	there, err := d.Has(ctx, "installation")
 	if err != nil || !there {
@@ -36,4 +41,19 @@ func In(ctx context.Context, d *db.DB) (id string, empty bool, err error) {
 func (k *Kept) Bind(tx *db.Tx) error {
 	_, err := tx.Exec("INSERT INTO installation (one, id, made_at) VALUES (1, ?, ?) ON CONFLICT (one) DO NOTHING", k.ID, k.Made)
 	return err
+}
+
+// othersIn refuses a database in which another program keeps its tables.
+func othersIn(ctx context.Context, d *db.DB) error {
+	const shown = 3
+	names, err := d.Tables(ctx, shown+1)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	more := ""
+	if len(names) > shown {
+		names, more = names[:shown], " and more"
+	}
+	return fault.New(fault.Conflict, "installation", "another program keeps its tables in this database (%s%s); nothing was changed",
+		strings.Join(names, ", "), more).WithNext("make a database for tandem alone, and name that one")
 }
