@@ -54,6 +54,9 @@ func (d *Daemon) backupBySchedule(ctx context.Context, w wire.What) (string, err
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}
+	if err := d.ownCopies(folder); err != nil {
+		return "", err
+	}
 	for _, dir := range []string{w.Path, folder} {
 		if err := backup.Halves(dir, d.db.Now()); err != nil {
 			return "", err

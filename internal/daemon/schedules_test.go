@@ -51,6 +51,20 @@ func TestCopiesAreMadeBySchedule(t *testing.T) {
 		t.Errorf("%d copies: %v", n, copies())
 	}
 
+	// A server that was restored from a copy has this schedule too, and would remove this one's copies. Whose was set last has the folder.
+	mark := filepath.Join(folder, scheduledCopies, copiesMark)
+	w.must(os.WriteFile(mark, []byte(`{"server":"another","set":"2999-01-01T00:00:00Z"}`), 0o600))
+	w.scheduled("refused", func(s wire.Schedule) bool {
+		return strings.Contains(s.Failure, "another server makes its copies in "+folder)
+	})
+	kept := copies()
+	w.must(os.WriteFile(mark, []byte(`{"server":"another","set":"2001-01-01T00:00:00Z"}`), 0o600))
+	w.present("schedule.set", set, nil)
+	w.scheduled("taken over", func(s wire.Schedule) bool { return s.Failure == "" && !s.DoneAt.IsZero() })
+	if now := copies(); len(now) == 0 || now[len(now)-1] <= kept[len(kept)-1] {
+		t.Errorf("%v, before %v", now, kept)
+	}
+
 	// It cannot be done: the log, the inbox, the doctor and the metrics say so, and it is not tried all the time.
 	w.must(os.Rename(folder, folder+".away"))
 	failed := w.scheduled("a failure", func(s wire.Schedule) bool { return s.Failure != "" })
