@@ -103,7 +103,7 @@ var houseMap = []wall{
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
-	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run tool tool/box session repo/diff"}, // a version is shown as what it changes
+	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run tool tool/box session provider repo/diff"}, // a version is shown as what it changes
 	{pkg: "memory", may: "memory/wire memory/text"},
 	{pkg: "memory/text", pure: true},                             // terms, queries, scores
 	{pkg: "source/decode", may: "source/decode/pdf", pure: true}, // text out of documents

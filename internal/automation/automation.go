@@ -59,15 +59,15 @@ func act(b *spec.Body) string {
 	for _, one := range []struct {
 		what string
 		list []string
-	}{{"tools", t.Tools}, {"folders", t.Folders}} {
+	}{{"tools", t.Tools}, {"connectors", t.Connectors}, {"folders", t.Folders}} {
 		if len(one.list) > 0 {
 			s += ", with the " + one.what + " " + strings.Join(one.list, ", ")
 		}
 	}
-	if len(t.Tools) == 0 {
+	if len(t.Tools)+len(t.Connectors) == 0 {
 		s += ", without tools"
 	}
-	return s
+	return s + fmt.Sprintf(": %q", t.Prompt)
 }
 
 // with is the input of an operation as it is written.
@@ -151,9 +151,9 @@ func unbuilt(a *spec.Automation) (out []string) {
 		if n.Gate != nil && n.Gate.OnExpiry == spec.Escalate {
 			no("node %s: a gate that nobody answers cancels or reminds, and does not escalate", n.ID)
 		}
-		switch t := body.Turn; {
-		case t != nil:
-			no("node %s: a turn of a session", n.ID)
+		switch {
+		case body.Turn != nil:
+			builtTurn(n, body.Turn, no)
 		case body.Automation != nil:
 			no("node %s: running another automation", n.ID)
 		}

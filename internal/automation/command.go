@@ -47,15 +47,14 @@ func (r *Room) command(ctx context.Context, in wire.CommandIn) (wire.CommandOut,
 	return out, err
 }
 
-// straight refuses folders of commands that lead through a link: a person who switches the automation on reads names, not where they lead.
+// straight refuses folders that lead through a link: a person who switches the automation on reads names, not where they lead.
 func straight(a *spec.Automation) (err error) {
 	each(a, func(n *spec.Node, b *spec.Body) {
-		if b.Command == nil || b.Command.Folder == "" || err != nil {
-			return
-		}
-		if real, no := filepath.EvalSymlinks(b.Command.Folder); no == nil && real != filepath.Clean(b.Command.Folder) {
-			err = fault.New(fault.Invalid, string(wire.On), "node %s: %s leads through a link to %s", n.ID, b.Command.Folder, real).
-				WithNext("write %s into the definition, then: tandem automation add FILE", real)
+		for _, folder := range b.Folders() {
+			if real, no := filepath.EvalSymlinks(folder); err == nil && no == nil && real != filepath.Clean(folder) {
+				err = fault.New(fault.Invalid, string(wire.On), "node %s: %s leads through a link to %s", n.ID, folder, real).
+					WithNext("write %s into the definition, then: tandem automation add FILE", real)
+			}
 		}
 	})
 	return err

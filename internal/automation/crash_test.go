@@ -47,6 +47,13 @@ input = { text = "{{item}}" }
 [node.output.text.schema]
 type = "string"
 [[node]]
+id = "think"
+inputs = { sent = "send.text" }
+[node.turn]
+prompt = "Two words about {{sent}}"
+[node.output.words.schema]
+type = "array"
+[[node]]
 id = "which"
 [node.branch]
 on = "mark.mood"
@@ -163,6 +170,11 @@ func (h *house) right(id string) {
 	h.must(h.DB.QueryRow(context.Background(), "SELECT count(*) FROM mark WHERE text = 'first' OR text = ?", `ran once!["a!","b!"]`).Scan(&marks))
 	if marks != 2 {
 		h.t.Errorf("%d marks were made instead of 2", marks)
+	}
+	var asked int
+	h.must(h.DB.QueryRow(context.Background(), "SELECT count(*) FROM mark WHERE text = 'asked'").Scan(&asked))
+	if asked != 1 || got.Tokens != 7 {
+		h.t.Errorf("the model was asked %d times, and %d tokens are counted", asked, got.Tokens)
 	}
 	for _, s := range got.Steps {
 		if s.Node == "each" && s.Item == 0 && fmt.Sprint(s.Output) != "map[text:[a! b!]]" {

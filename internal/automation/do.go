@@ -19,6 +19,8 @@ type result struct {
 	run.Event
 	waits string    // what for; then the event is nothing
 	look  time.Time // when to look again, whatever is heard until then
+
+	session, turn string // of a node that is a turn
 }
 
 // work does one attempt and writes down what became of it. When the server ends first, the next one finds the claim and asks the gate
@@ -61,6 +63,9 @@ func (r *Room) report(ctx context.Context, j *job, res result) error {
 		if res.waits != "" {
 			state = parked
 		}
+		if res.turn != "" {
+			j.step.session, j.step.turn = res.session, res.turn
+		}
 		ours, err := j.step.leave(tx, state, res.waits, res.look)
 		if err != nil || !ours {
 			return err
@@ -92,6 +97,8 @@ func (r *Room) do(ctx context.Context, j *job) result {
 	switch b := j.body; {
 	case j.node.Gate != nil:
 		return r.ask(ctx, j, caller)
+	case b.Turn != nil:
+		return r.turn(ctx, j, caller)
 	case b.Operation != nil:
 		in, _ := filled(b.Operation.Input, j.inputs).(map[string]any)
 		return r.call(ctx, j, caller, b.Operation.Name, in)

@@ -109,7 +109,7 @@ func spoken(n *spec.Node, said string) (map[string]any, error) {
 			break
 		}
 		var v any
-		if plain := o.Schema == nil || o.Schema.Type == "string" || len(o.Schema.Enum) > 0; !plain && json.Unmarshal([]byte(bare), &v) == nil {
+		if !o.Plain() && json.Unmarshal([]byte(bare), &v) == nil {
 			return map[string]any{name: v}, nil
 		}
 		return map[string]any{name: said}, nil

@@ -143,10 +143,16 @@ func (r *Room) Answered(ctx context.Context, tenant, ask string) error {
 // hear has a step looked at again whose ask was answered before the step was parked: whoever told of the answer found nobody that waits.
 func (r *Room) hear(ctx context.Context, j *job, waits string) {
 	ask, asks := strings.CutPrefix(waits, "ask:")
-	if !asks {
+	if !asks && waits != onTurn {
 		return
 	}
 	caller, err := r.As(ctx, j.tenant, j.version.actor)
+	if err == nil && waits == onTurn {
+		if t, err := r.turnOf(ctx, caller, j.step.session, j.step.turn); err == nil && t.State.Ended() {
+			r.TurnEnded(t.ID)
+		}
+		return
+	}
 	if err == nil {
 		caller.Scope = []string{"approval.read"}
 		a := r.answered(op.WithCaller(ctx, caller), ask)
@@ -172,7 +178,7 @@ func (r *Room) LookAgain(ctx context.Context) error {
 // letGo ends what a run that is over still waits for: an answer would do nothing.
 func (r *Room) letGo(h *held) error {
 	for _, s := range h.steps {
-		if s.state != parked {
+		if s.state != parked || s.waits == onTurn { // a turn is ended first
 			continue
 		}
 		if err := r.drop(h.tx, s, h.version.actor, "the run "+h.id+" is over"); err != nil {

@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"crypto/ed25519"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -18,10 +19,13 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/gate"
+	"tandem/internal/id"
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	servers "tandem/internal/owner"
 	"tandem/internal/policy"
+	"tandem/internal/provider"
+	"tandem/internal/session"
 	"tandem/internal/testenv"
 )
 
@@ -225,12 +229,39 @@ func (h *house) tools(p *plug) []op.Op {
 				h.outside.act("fail " + in.Text)
 				return markOut{}, fault.New(fault.Invalid, "mark.fail", "it fails")
 			}, nil),
+		session.SessionCreate.State(op.Spec{Right: "session.create", Doc: "Open a session."}, atSession[session.CreateIn],
+			func(_ context.Context, tx *db.Tx, in session.CreateIn) (*session.Session, error) {
+				return &session.Session{ID: id.New("ses"), Title: in.Title, Config: in.Config}, nil
+			}),
+		session.SessionPrompt.State(op.Spec{Right: "session.prompt", Doc: "Prompt it."}, atSession[session.PromptIn],
+			func(_ context.Context, tx *db.Tx, in session.PromptIn) (*session.Turn, error) {
+				_, err := tx.Exec("INSERT INTO mark (text) VALUES ('asked')")
+				return &session.Turn{ID: id.New("turn"), Session: in.ID, State: session.Queued}, err
+			}),
+		session.SessionTurns.Read(op.Spec{Right: "session.read", Doc: "Read turns."}, atSession[session.TurnIn],
+			func(_ context.Context, in session.TurnIn) (session.TurnsOut, error) {
+				return session.TurnsOut{Turns: []*session.Turn{{ID: in.Turn, State: session.Done, Usage: provider.Usage{Input: 5, Output: 2}}}}, nil
+			}),
+		session.SessionMessages.Read(op.Spec{Right: "session.read", Doc: "Read messages."}, atSession[session.IDIn], h.messages),
 		wire.Command.Effect(op.Spec{Right: "automation.run", Doc: stubDoc},
 			func(in wire.CommandIn) op.Resource { return commandsOf(in.Name) },
 			func(_ context.Context, in wire.CommandIn) (wire.CommandOut, error) {
 				return wire.CommandOut{Out: "ran " + in.Argv[1]}, effect("run " + in.Argv[1])
 			}, nil),
 	}
+}
+
+func atSession[In any](In) op.Resource { return op.Resource{Kind: "session", Path: "/all"} }
+
+// messages answers for every turn of which a row tells that it was asked.
+func (h *house) messages(ctx context.Context, _ session.IDIn) (out session.MessagesOut, err error) {
+	rows, err := h.DB.Query(ctx, "SELECT turn FROM automation_step WHERE turn <> ''")
+	turns, err := db.Collect(rows, err, func(rows *sql.Rows) (t string, err error) { return t, rows.Scan(&t) })
+	for _, t := range turns {
+		out.Messages = append(out.Messages, &session.Message{Turn: t, Role: session.RoleAssistant,
+			Blocks: []provider.Block{{Kind: provider.Text, Text: `{"words": ["x", "y"]}`}}})
+	}
+	return out, err
 }
 
 func (h *house) must(err error) {

@@ -44,6 +44,7 @@ type Room struct {
 	mu      sync.Mutex
 	dirty   map[runKey]bool                  // runs to be looked at
 	inHand  map[*job]context.CancelCauseFunc // steps that are being done, and what ends them
+	turns   map[string]bool                  // that ended, and of which no step was told
 	waits   bool                             // something will be due by itself
 	wake    chan struct{}
 	working sync.WaitGroup
@@ -59,7 +60,7 @@ type Grant struct {
 
 // New makes the room; its functions are given before its first use.
 func New(d *db.DB, log *slog.Logger) *Room {
-	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{},
+	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
 		wake: make(chan struct{}, 1), Ours: func() bool { return true }}
 }
 

@@ -96,7 +96,7 @@ func (r *Room) giveUp(tx *db.Tx, row *runRow, by string) error {
 		actor = a.Actor
 	}
 	for _, s := range steps {
-		if s.state == over {
+		if s.state == over || s.waits == onTurn { // a turn is ended first
 			continue
 		}
 		if err := r.drop(tx, s, actor, "the run "+row.id+" is over"); err != nil {

@@ -16,6 +16,7 @@ type stepRow struct {
 	owner              string
 	lease, look, began time.Time
 	waits              string
+	session, turn      string // of a node that is a turn, once it was begun
 }
 
 // States of an attempt's row.
@@ -25,12 +26,13 @@ const (
 	over    = "over"    // its end is an event of the run
 )
 
-const stepColumns = "tenant, run, node, item, attempt, state, fence, owner, lease_until, look_at, began_at, waits"
+const stepColumns = "tenant, run, node, item, attempt, state, fence, owner, lease_until, look_at, began_at, waits, session, turn"
 
 func scanStep(rows interface{ Scan(...any) error }) (*stepRow, error) {
 	var s stepRow
 	var lease, look, began int64
-	err := rows.Scan(&s.tenant, &s.run, &s.node, &s.item, &s.attempt, &s.state, &s.fence, &s.owner, &lease, &look, &began, &s.waits)
+	err := rows.Scan(&s.tenant, &s.run, &s.node, &s.item, &s.attempt, &s.state, &s.fence, &s.owner, &lease, &look, &began, &s.waits, &s.session,
+		&s.turn)
 	s.lease, s.look, s.began = db.Time(lease), db.Time(look), db.Time(began)
 	return &s, err
 }
@@ -59,7 +61,7 @@ func (h *held) claim(s *stepRow, owner string) error {
 	s.tenant, s.run, s.state, s.owner, s.lease = h.tenant, h.id, claimed, owner, h.tx.Now().Add(lease)
 	if s.fence++; s.fence == 1 {
 		s.began = h.tx.Now()
-		_, err := h.tx.Exec("INSERT INTO automation_step ("+stepColumns+", ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, '', 0)",
+		_, err := h.tx.Exec("INSERT INTO automation_step ("+stepColumns+", ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, '', '', '', 0)",
 			s.tenant, s.run, s.node, s.item, s.attempt, s.state, s.fence, s.owner, s.lease, s.began)
 		return err
 	}
@@ -87,7 +89,7 @@ func (s *stepRow) leave(tx *db.Tx, state, waits string, look time.Time) (ours bo
 	if state == over {
 		ended = tx.Now()
 	}
-	n, err := tx.Changed("UPDATE automation_step SET state = ?, waits = ?, look_at = ?, ended_at = ?, lease_until = 0 WHERE "+stepKey+
-		" AND fence = ? AND state = ?", state, waits, look, ended, s.tenant, s.run, s.node, s.item, s.attempt, s.fence, claimed)
+	n, err := tx.Changed("UPDATE automation_step SET state = ?, waits = ?, look_at = ?, ended_at = ?, session = ?, turn = ?, lease_until = 0 WHERE "+
+		stepKey+" AND fence = ? AND state = ?", state, waits, look, ended, s.session, s.turn, s.tenant, s.run, s.node, s.item, s.attempt, s.fence, claimed)
 	return n > 0, err
 }

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/session"
 )
 
 func (r *runRow) seen() *wire.Run {
@@ -84,6 +85,9 @@ func (r *Room) trace(ctx context.Context, in wire.RunIn) (*wire.Run, error) {
 		if v.Needs = needs[s.Node]; s.Item >= 0 {
 			v.Needs = nil
 		}
+		if v.State == string(run.Alive) && v.Turn != "" {
+			r.atWork(ctx, &v)
+		}
 		out.Steps = append(out.Steps, v)
 		if v.Waits != "" {
 			out.Waits = append(out.Waits, v.Node+": "+v.Waits)
@@ -92,10 +96,28 @@ func (r *Room) trace(ctx context.Context, in wire.RunIn) (*wire.Run, error) {
 	return out, nil
 }
 
+// atWork says of a step whose session is at work on what that one waits, to whoever may read the session.
+func (r *Room) atWork(ctx context.Context, v *wire.Step) {
+	out, err := op.Do(ctx, r.Rooms, session.SessionTurns, session.TurnIn{ID: v.Session, Turn: v.Turn})
+	if err != nil || len(out.Turns) == 0 || out.Turns[0].State != session.Waiting {
+		return
+	}
+	t := out.Turns[0]
+	v.Waits = "its session waits: " + t.Reason
+	if strings.HasPrefix(t.Ask, "ask_") {
+		v.Ask = t.Ask
+	}
+}
+
 // shown is a step as people see it.
 func (h *held) shown(s run.Step) wire.Step {
 	v := wire.Step{Node: s.Node, Item: s.Item + 1, State: string(s.Phase), Attempt: s.Attempt, Reason: s.Reason, Output: s.Output,
-		Notes: s.Notes, Input: h.run.Inputs(s.Node, s.Item)}
+		Notes: s.Notes, Input: h.run.Inputs(s.Node, s.Item), Tokens: s.Tokens, Cost: s.Cost}
+	for _, row := range h.steps { // the newest attempt is the last
+		if row.node == s.Node && row.item == s.Item && row.turn != "" {
+			v.Session, v.Turn = row.session, row.turn
+		}
+	}
 	n := h.node(s.Node)
 	v.Kind = n.Kind()
 	if h.run.Status.Over() {
@@ -116,7 +138,9 @@ func (h *held) shown(s run.Step) wire.Step {
 		v.Due, v.Waits = s.Due, fmt.Sprintf("attempt %d, at %s", s.Attempt+1, s.Due.Format("2006-01-02 15:04:05 MST"))
 	case s.Phase == run.Alive:
 		if row := h.alive(s.Node, s.Item); row != nil && row.state == parked {
-			v.Waits = row.waits
+			if v.Waits = row.waits; row.waits == onTurn {
+				v.Waits = "its session is at work: tandem session show " + row.session
+			}
 			if ask, ok := strings.CutPrefix(row.waits, "ask:"); ok {
 				v.Ask, v.Waits = ask, "a person answers: tandem approvals show "+ask
 			}

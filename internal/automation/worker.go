@@ -35,6 +35,8 @@ type job struct {
 	notes   []string
 	heard   [][]string
 	ends    time.Time // of a gate: until when it can be answered
+	tokens  int64     // that the run may still use
+	cost    float64   // the same in dollars
 	again   bool      // somebody had it before, and may have acted
 }
 
@@ -57,6 +59,9 @@ func (r *Room) rouse() {
 func (r *Room) Run(ctx context.Context) {
 	if err := r.stirAll(ctx); err != nil && ctx.Err() == nil {
 		r.Log.Error("runs cannot be read", "err", err)
+	}
+	if err := r.openTurns(ctx); err != nil && ctx.Err() == nil {
+		r.Log.Error("turns of runs cannot be read", "err", err)
 	}
 	defer r.working.Wait()
 	renewed := time.Now()
@@ -148,8 +153,14 @@ const elsewhere = time.Second
 
 // pass goes on with whatever can go on now, and says how long nothing else will.
 func (r *Room) pass(ctx context.Context) time.Duration {
+	if err := r.hearTurns(ctx); err != nil {
+		return r.stumble(ctx, err)
+	}
 	if !r.Ours() {
 		return elsewhere
+	}
+	if err := r.hush(ctx); err != nil {
+		return r.stumble(ctx, err)
 	}
 	if r.Shared {
 		if err := r.stirAll(ctx); err != nil {
@@ -318,7 +329,7 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 // job is what a claimed step is to do.
 func (h *held) job(s *stepRow, again bool) *job {
 	j := &job{runKey: runKey{h.tenant, h.id}, name: h.name, version: h.version, step: *s, again: again, heard: h.heard,
-		inputs: h.run.Inputs(s.node, s.item)}
+		inputs: h.run.Inputs(s.node, s.item), tokens: h.run.Spec.Limits.Tokens - h.run.Tokens, cost: h.run.Spec.Limits.Cost - h.run.Cost}
 	j.node = h.node(s.node)
 	switch n := j.node; {
 	case n.Map != nil:

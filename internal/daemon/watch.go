@@ -49,7 +49,10 @@ var leavesALine = map[string]bool{
 func (d *Daemon) watched() {
 	d.watch.began = time.Now()
 	d.gate.Seen = d.seen
-	d.rooms.session.TurnEnded = d.turnSeen
+	d.rooms.session.TurnEnded = func(e session.Ended) {
+		d.turnSeen(e)
+		d.rooms.automation.TurnEnded(e.Turn)
+	}
 	d.web.Failed = func(kind fault.Kind) {
 		d.watch.failures.Add(1, kind.String())
 		if kind == fault.Unavailable && !d.watch.troubled.Swap(true) {

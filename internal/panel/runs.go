@@ -115,6 +115,7 @@ type StepRow struct {
 	Input, Output                    string // as JSON
 	Notes                            []string
 	AskHref                          string
+	SessionHref, Used                string // of a turn
 	Due                              time.Time
 }
 
@@ -151,6 +152,12 @@ func stepRow(run string, s wire.Step) StepRow {
 		After: s.Needs, Input: indented(s.Input), Output: indented(s.Output), Notes: s.Notes, Due: s.Due}
 	if s.Ask != "" {
 		row.AskHref, row.Waits = "/panel/approvals/"+pathEscape(s.Ask)+"?"+url.Values{"back": {runHref(run)}}.Encode(), "somebody answers"
+	}
+	if s.Session != "" {
+		row.SessionHref = sessionHref(s.Session)
+	}
+	if s.Tokens > 0 {
+		row.Used = fmt.Sprintf("%d tokens, $%.4f", s.Tokens, s.Cost)
 	}
 	return row
 }

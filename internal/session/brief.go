@@ -24,7 +24,7 @@ func (r *Room) briefed(ctx context.Context, t *Turn) (Brief, error) {
 		return Brief{}, err
 	}
 	s, err := loadSession(outside{ctx, r.db}, t.Tenant, t.Session, "")
-	if err != nil {
+	if err != nil || s.Config.Narrow {
 		return Brief{}, err
 	}
 	return r.Brief(op.WithCaller(ctx, s.At(t)), t.Text(), r.origin(ctx, s)), nil

@@ -178,14 +178,14 @@ func (r *Room) Scope(ctx context.Context, s *Session) (*tool.Scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	mine := holding(all, s.Directory)
+	mine := s.narrowed(holding(all, s.Directory))
 	up, err := r.Lineage(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	for _, opener := range up {
 		if opener.Driver == DriverModel {
-			mine = holding(mine, opener.Directory)
+			mine = opener.narrowed(holding(mine, opener.Directory))
 		}
 	}
 	return tool.NewScope(mine, r.Hidden...), nil
@@ -203,6 +203,20 @@ func holding(all []tool.Folder, dir string) []tool.Folder {
 		}
 	}
 	return out
+}
+
+// narrowed are the folders of a session: of one that has only what is named its own, and no more of the granted ones that hold it. Where
+// its name leads through a link there is none, for whoever may write beside it chose where that leads.
+func (s *Session) narrowed(around []tool.Folder) []tool.Folder {
+	if !s.Config.Narrow || len(around) == 0 {
+		return around
+	}
+	real, err := filepath.EvalSymlinks(s.Directory)
+	if err != nil || real != filepath.Clean(s.Directory) {
+		return nil
+	}
+	inner := tool.NewScope(around).Folders()[0]
+	return []tool.Folder{{Path: real, ReadOnly: inner.ReadOnly, Outfit: tool.NewScope(around).Outfit()}}
 }
 
 // seeing is a scope as the caller of ctx sees it with a tool. Without a house nobody can say what policy keeps from it, so nothing is

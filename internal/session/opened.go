@@ -126,7 +126,7 @@ func (r *Room) ModelReach(tx *db.Tx, s *Session) (Reach, error) {
 		return Reach{}, err
 	}
 	free, err := r.unconfined(tx.Context(), inTx{tx}, s)
-	return Reach{Program: DriverModel, Folders: holding(all, s.Directory), Loose: free}, err
+	return Reach{Program: DriverModel, Folders: s.narrowed(holding(all, s.Directory)), Loose: free}, err
 }
 
 // Whose tells to whom a session belongs: to itself and to everybody that it acts for.

@@ -69,6 +69,7 @@ type Config struct {
 	Tools       []string `json:"tools,omitempty" jsonschema:"only these tools are offered; * at the end matches the rest"`
 	Fallback    []string `json:"fallback,omitempty" jsonschema:"models to try when the first one fails, as provider/model"`
 	Budget      Budget   `json:"budget,omitzero"`
+	Narrow      bool     `json:"narrow,omitempty" jsonschema:"it has what is named and nothing else: no tool that tools leaves out, no more of a granted folder than its own, and is told nothing that the team remembers"`
 }
 
 // Budget limits what a session may use up. Zero is no limit.

@@ -122,6 +122,7 @@ func (r *Run) report(s *Step, e Event) error {
 		}
 	}
 	r.Tokens, r.Cost = r.Tokens+e.Tokens, r.Cost+e.Cost
+	s.Tokens, s.Cost = s.Tokens+e.Tokens, s.Cost+e.Cost
 	switch e.Kind {
 	case Finished:
 		s.Phase, s.Output = Done, e.Output

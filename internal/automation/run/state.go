@@ -52,6 +52,8 @@ type Step struct {
 	Output  map[string]any
 	Notes   []string // feedback from a gate, oldest first
 	Fence   int64
+	Tokens  int64   // that its attempts used
+	Cost    float64 // in dollars
 }
 
 // Run is the state of one run.

@@ -33,6 +33,22 @@ func (b *Body) Kinds() (out []string) {
 	return out
 }
 
+// Folders are where a piece of work may work.
+func (b *Body) Folders() []string {
+	switch {
+	case b.Turn != nil:
+		return b.Turn.Folders
+	case b.Command != nil && b.Command.Folder != "":
+		return []string{b.Command.Folder}
+	}
+	return nil
+}
+
+// Plain reports whether an output is a text as it was said, and no value that is read from it.
+func (o *Output) Plain() bool {
+	return o.Schema == nil || o.Schema.Type == "string" || len(o.Schema.Enum) > 0
+}
+
 func (o *Output) check(name string, say func(string, ...any)) {
 	switch {
 	case (o.Schema == nil) == (o.Artifact == ""):

@@ -104,6 +104,10 @@ type Step struct {
 	Input   map[string]any `json:"input,omitempty"`
 	Output  map[string]any `json:"output,omitempty"`
 	Notes   []string       `json:"notes,omitempty" jsonschema:"what was said when it was sent back"`
+	Session string         `json:"session,omitempty" jsonschema:"of a turn: the session that took it"`
+	Turn    string         `json:"turn,omitempty"`
+	Tokens  int64          `json:"tokens,omitempty"`
+	Cost    float64        `json:"cost,omitempty" jsonschema:"in US dollars"`
 }
 
 // CommandIn is the command of one attempt.

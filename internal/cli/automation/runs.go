@@ -123,6 +123,11 @@ func showRun(w io.Writer, r *wire.Run) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", node, s.Kind, s.State, s.Attempt, kit.VisibleLine(gave), kit.VisibleLine(why))
 	}
 	t.Flush()
+	for _, s := range r.Steps {
+		if s.Session != "" {
+			fmt.Fprintf(w, "%s: %d tokens, $%.4f, %s; see it: tandem session show %s\n", s.Node, s.Tokens, s.Cost, s.Turn, s.Session)
+		}
+	}
 }
 
 func short(s string) string {

@@ -40,11 +40,11 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 	}
 	allowed := func(name string) bool {
 		for _, p := range up { // who does a task has no tool that its parent lacks
-			if !listed(p.Config.Tools, name) {
+			if !has(p.Config, name) {
 				return false
 			}
 		}
-		return listed(s.Config.Tools, name) && listed(t.Options.Tools, name)
+		return has(s.Config, name) && listed(t.Options.Tools, name)
 	}
 	ctx = op.WithCaller(ctx, s.At(t))
 	var out []offer
@@ -72,6 +72,11 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 }
 
 func needsFiles(s tool.Spec) bool { return strings.HasPrefix(s.Right, "folder.") || s.Name == "bash" }
+
+// has tells whether a session was given a tool: without a list all of them, or none where it has only what is named.
+func has(c session.Config, name string) bool {
+	return listed(c.Tools, name) && (len(c.Tools) > 0 || !c.Narrow)
+}
 
 // listed tells whether an allowlist has a name; an empty list has all.
 func listed(list []string, name string) bool {

@@ -1,0 +1,2 @@
+ALTER TABLE automation_step ADD COLUMN session TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_step ADD COLUMN turn TEXT NOT NULL DEFAULT '';
