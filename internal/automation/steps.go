@@ -31,8 +31,8 @@ const stepColumns = "tenant, run, node, item, attempt, state, fence, owner, leas
 func scanStep(rows interface{ Scan(...any) error }) (*stepRow, error) {
 	var s stepRow
 	var lease, look, began int64
-	err := rows.Scan(&s.tenant, &s.run, &s.node, &s.item, &s.attempt, &s.state, &s.fence, &s.owner, &lease, &look, &began, &s.waits, &s.session,
-		&s.turn)
+	err := rows.Scan(&s.tenant, &s.run, &s.node, &s.item, &s.attempt, &s.state, &s.fence, &s.owner, &lease, &look, &began, &s.waits,
+		&s.session, &s.turn)
 	s.lease, s.look, s.began = db.Time(lease), db.Time(look), db.Time(began)
 	return &s, err
 }
@@ -89,7 +89,8 @@ func (s *stepRow) leave(tx *db.Tx, state, waits string, look time.Time) (ours bo
 	if state == over {
 		ended = tx.Now()
 	}
-	n, err := tx.Changed("UPDATE automation_step SET state = ?, waits = ?, look_at = ?, ended_at = ?, session = ?, turn = ?, lease_until = 0 WHERE "+
-		stepKey+" AND fence = ? AND state = ?", state, waits, look, ended, s.session, s.turn, s.tenant, s.run, s.node, s.item, s.attempt, s.fence, claimed)
+	n, err := tx.Changed("UPDATE automation_step SET state = ?, waits = ?, look_at = ?, ended_at = ?, session = ?, turn = ?, "+
+		"lease_until = 0 WHERE "+stepKey+" AND fence = ? AND state = ?", state, waits, look, ended, s.session, s.turn, s.tenant,
+		s.run, s.node, s.item, s.attempt, s.fence, claimed)
 	return n > 0, err
 }

@@ -114,7 +114,7 @@ func (j *job) system() string {
 	return strings.TrimSpace(s + "\n\nEnd with one JSON object and nothing around it, of this JSON schema:\n" + string(schema))
 }
 
-// prompt is what the session is asked. What comes from elsewhere stands in it between marks, as data; what a person said at a gate does not.
+// prompt is what the session is asked. What comes from elsewhere stands between marks, as data; what a person said at a gate does not.
 func (j *job) prompt() string {
 	s := text(j.body.Turn.Prompt, quotedInputs(j.inputs))
 	for _, note := range j.notes {
