@@ -335,7 +335,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			d.Log.Error("sweep the gate", "err", err)
 		}
 		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && !d.rooms.terminal.Busy() && !d.rooms.relay.Busy() &&
-			!d.rooms.automation.Busy() && !d.rooms.job.Busy() &&
+			!d.rooms.automation.Busy() && !d.rooms.job.Busy() && !d.rooms.schedule.Busy() &&
 			time.Since(time.Unix(0, d.lastUse.Load())) > idle && !d.rooms.remotes.Busy() {
 			d.Log.Info("idle")
 			d.stop()

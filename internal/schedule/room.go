@@ -148,3 +148,10 @@ func (r *Room) Set() (out []wire.Schedule) {
 	}
 	return out
 }
+
+// Busy says whether something is to be done at set times: a server that ended would not do it.
+func (r *Room) Busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.rows) > 0
+}

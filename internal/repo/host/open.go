@@ -41,6 +41,9 @@ type served struct {
 
 // open adopts the jj or git repository in a folder, or makes one there.
 func (h *Host) open(ctx context.Context, root string) (*served, error) {
+	if err := h.missing(root); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fault.New(fault.Unavailable, "repo.open", "cannot make the folder %s: %w", root, err)
 	}
@@ -64,6 +67,21 @@ func (h *Host) open(ctx context.Context, root string) (*served, error) {
 	}
 	s.remember(r.Operation.ID)
 	return s, nil
+}
+
+// missing refuses to make a new repository where one was served: a disk that is not mounted leaves an empty folder, or none.
+func (h *Host) missing(root string) error {
+	k, ok := h.knownBy(func(k known) bool { return k.path == root })
+	if !ok {
+		return nil
+	}
+	for _, name := range []string{".jj", ".git"} {
+		if _, err := os.Lstat(filepath.Join(root, name)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return fault.New(fault.Unavailable, "repo.open", "the repository %s was served from %s, and is not there", k.name, root).
+		WithNext("mount its disk, or put the folder back; to begin anew there: git init %s; to do without it: tandem up --repo none", root)
 }
 
 // nameOf is how a repository is called in addresses: its folder's name.
