@@ -99,7 +99,7 @@ func LookAt(ctx context.Context, in RestoreIn) (out Look, err error) {
 		return out, err
 	}
 	defer os.RemoveAll(dir)
-	s, err := stage(ctx, dir, in)
+	s, err := stage(ctx, dir, dir, in)
 	if err != nil {
 		return out, err
 	}
@@ -123,7 +123,7 @@ func Replace(ctx context.Context, st *settings.Settings, version string, in Rest
 		return out, err
 	}
 	defer release()
-	s, err := stage(ctx, d.data, in)
+	s, err := stage(ctx, d.data, "", in)
 	if err != nil {
 		return out, err
 	}

@@ -28,10 +28,16 @@ type RestoreIn struct {
 	Path       string `json:"path" jsonschema:"absolute path of the copy; of a folder of copies the newest"`
 	Passphrase string `json:"passphrase,omitempty" jsonschema:"opens a copy that was locked with it"`
 	Identity   string `json:"identity,omitempty" jsonschema:"opens a copy that was locked to its recipient"`
+	ReposTo    string `json:"repos_to,omitempty" jsonschema:"absolute folder for the copy's repositories; where they were, without it"`
 }
 
 // Check refuses a path that depends on where the server was started.
-func (in RestoreIn) Check() error { return BackupIn{Path: in.Path}.Check() }
+func (in RestoreIn) Check() error {
+	if in.ReposTo != "" && !filepath.IsAbs(in.ReposTo) {
+		return fault.New(fault.Invalid, "server.restore", "the path of the folder for repositories is absolute")
+	}
+	return BackupIn{Path: in.Path}.Check()
+}
 
 // openHouse reads the first line of what a copy says of the house; the tables follow
 // in the reader.
@@ -66,7 +72,7 @@ func (d *Daemon) stageRestore(ctx context.Context, in RestoreIn) (BackupOut, err
 	if err := d.together(ctx, "everything cannot be replaced"); err != nil {
 		return out, err
 	}
-	s, err := stage(ctx, d.data, in)
+	s, err := stage(ctx, d.data, "", in)
 	if err != nil {
 		return out, d.db.Explain(err)
 	}

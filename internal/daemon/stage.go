@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -26,6 +25,8 @@ type staged struct {
 	head  backupHead
 	house *wholefile.File   // will be restore.pending
 	repos map[string]string // where a repository will be, and where it is until then
+	to    string            // the folder for repositories; "" for where they were
+	aside string            // a folder that goes again, for repositories that are only looked at
 }
 
 func (s *staged) drop() {
@@ -38,13 +39,13 @@ func (s *staged) drop() {
 }
 
 // stage reads a copy. Repositories that are not there any more are made beside where
-// they were; those that are there stay: they are newer, or a person's to replace.
-func stage(ctx context.Context, data string, in RestoreIn) (s *staged, err error) {
+// they were, or in aside when they are only looked at; those that are there stay: they are newer, or a person's to replace.
+func stage(ctx context.Context, data, aside string, in RestoreIn) (s *staged, err error) {
 	path, err := backup.Newest(in.Path)
 	if err != nil {
 		return nil, notRead(err)
 	}
-	s = &staged{out: BackupOut{Path: path}, repos: map[string]string{}}
+	s = &staged{out: BackupOut{Path: path}, repos: map[string]string{}, to: in.ReposTo, aside: aside}
 	defer func(begun *staged) {
 		if err != nil {
 			begun.drop()
@@ -121,14 +122,13 @@ func (s *staged) read(ctx context.Context, path string, secret backup.Secret) er
 		}
 		switch {
 		case n == 0 && e.Name == "house":
-			var line bytes.Buffer
-			if _, err := io.Copy(io.MultiWriter(zip, &line), content); err != nil {
+			if err := s.readHead(content); err != nil {
 				return err
 			}
-			if err := json.Unmarshal(line.Bytes(), &s.head); err != nil {
-				return fault.New(fault.Invalid, "server.restore", "this is not a copy that tandem made: %w", err)
-			}
 			if roots, err = s.begin(); err != nil {
+				return err
+			}
+			if err := json.NewEncoder(zip).Encode(s.head); err != nil {
 				return err
 			}
 		case n == 1 && e.Name == "tables":
@@ -145,28 +145,6 @@ func (s *staged) read(ctx context.Context, path string, secret backup.Secret) er
 		return err
 	}
 	return s.check(ctx)
-}
-
-// begin makes the folders of repositories that are in the copy and nowhere else.
-func (s *staged) begin() (map[string]*os.Root, error) {
-	roots := map[string]*os.Root{}
-	for _, r := range s.head.Repos {
-		if left, err := os.ReadDir(r.Path); !r.Content || err == nil && len(left) > 0 {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
-			return roots, err
-		}
-		part, err := os.MkdirTemp(filepath.Dir(r.Path), ".tandem-restoring-*")
-		if err != nil {
-			return roots, err
-		}
-		s.repos[r.Path] = part
-		if roots[r.ID], err = os.OpenRoot(part); err != nil {
-			return roots, err
-		}
-	}
-	return roots, nil
 }
 
 // put writes a file of a repository, inside its folder whatever its name says.

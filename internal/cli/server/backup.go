@@ -195,7 +195,7 @@ The recipient that is printed locks copies: tandem server backup PATH --recipien
 
 func newRestore(k *kit.Kit) *cobra.Command {
 	var f secretFlags
-	var identity string
+	var identity, to string
 	cmd := &cobra.Command{
 		Use: "restore PATH", Short: "Replace everything by a copy; needs your PIN", Args: cobra.ExactArgs(1),
 		Long: `Replace everything by a copy. The copy is read to its end and restored into nothing
@@ -205,10 +205,15 @@ copied aside into the data folder. A copy that is damaged changes nothing.
 A running server restarts with the copy. Where none runs, or none can start, the next
 start takes it up. The PIN is that of the server that is replaced, or the copy's where
 that cannot be read. Served repositories that are still there stay as they are; those
-that are gone come out of the copy. Of a folder of copies it takes the newest.`,
-		Example: "  tandem server restore ~/tandem-2026-11-15.backup",
+that are gone come out of the copy, to where they were or into --repos-to. Of a folder
+of copies it takes the newest.`,
+		Example: "  tandem server restore ~/tandem-2026-11-15.backup\n" +
+			"  tandem server restore /mnt/copies/tandem.scheduled --identity ~/copies.identity --repos-to ~/code",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := opened(k, args[0], f, identity)
+			if err == nil && to != "" {
+				in.ReposTo, err = filepath.Abs(to)
+			}
 			if err != nil {
 				return err
 			}
@@ -234,6 +239,7 @@ that are gone come out of the copy. Of a folder of copies it takes the newest.`,
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&identity, "identity", "", "file with the identity of the recipient")
+	cmd.Flags().StringVar(&to, "repos-to", "", "folder for the copy's repositories, where they are not to be where they were")
 	return cmd
 }
 
