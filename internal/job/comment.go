@@ -114,9 +114,6 @@ func (j *Job) remark(c wire.Comment) error {
 
 // back sends the agent the comments that it has not heard, as one message.
 func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, error) {
-	if len(in.Text) > maxComment {
-		return nil, fault.New(fault.Invalid, "job.back", "what is said beside the comments has at most %d bytes", maxComment)
-	}
 	j, err := r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(*Job) error { return nil })
 	if err != nil {
 		return nil, err
@@ -128,6 +125,10 @@ func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, 
 	if said == "" {
 		return nil, fault.New(fault.Invalid, "job.back", "there is nothing to tell the agent").
 			WithNext("comment on a line first: tandem job comment %s FILE:LINE TEXT", j.ID)
+	}
+	if len(said) > MaxTask {
+		return nil, fault.New(fault.Invalid, "job.back", "the comments and what is said beside them have %d bytes, and the agent hears %d at once",
+			len(said), MaxTask).WithNext("say it in fewer words")
 	}
 	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: said, Sent: true})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
-	"tandem/internal/fault"
 	"tandem/internal/job/wire"
 	"tandem/internal/op"
 )
@@ -18,16 +17,14 @@ func newComment(k *kit.Kit) *cobra.Command {
 	var in wire.CommentIn
 	cmd := &cobra.Command{
 		Use: "comment JOB FILE:LINE TEXT", Short: "Comment on a line of a job's work", Args: cobra.MinimumNArgs(3),
-		Long: "Comment on a line of a job's newest commit, or on a whole file.\n" +
+		Long: "Comment on a line of the commit that you looked at, or on a whole file of it. The line to type is at the end of:\n" +
+			"tandem job diff JOB. Without --commit it is the newest one, which may be another by now.\n" +
 			"The agent hears all comments as one message when you send the job back: tandem job back JOB",
 		Example: "  tandem job comment job_01j… internal/login.go:42 \"this redirects twice\"\n" +
 			"  tandem job comment job_01j… README.md \"say how to start it\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.Text = args[0], strings.Join(args[2:], " ")
-			var err error
-			if in.File, in.Line, err = placeOf(args[1]); err != nil {
-				return err
-			}
+			in.File, in.Line = placeOf(args[1])
 			if in.Commit == "" {
 				j, err := op.Do(cmd.Context(), k, wire.Get, wire.IDIn{ID: in.ID})
 				if err != nil {
@@ -39,25 +36,27 @@ func newComment(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return k.Show(j, func(w io.Writer) { remarks(w, j) })
+			return k.Show(j, func(w io.Writer) {
+				fmt.Fprintf(w, "said about commit %s\n", in.Commit)
+				remarks(w, j)
+			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Commit, "commit", "", "the commit that you looked at, whole (the newest)")
+	cmd.Flags().StringVar(&in.Commit, "commit", "", "the commit that you looked at, whole; another one is refused (the newest)")
 	return cmd
 }
 
-// placeOf reads FILE:LINE, or FILE.
-func placeOf(text string) (file string, line int64, err error) {
+// placeOf reads FILE:LINE, or FILE, in whose name there may be colons.
+func placeOf(text string) (file string, line int64) {
 	i := strings.LastIndex(text, ":")
 	if i < 0 {
-		return text, 0, nil
+		return text, 0
 	}
-	line, err = strconv.ParseInt(text[i+1:], 10, 64)
+	line, err := strconv.ParseInt(text[i+1:], 10, 64)
 	if err != nil || line < 1 {
-		return "", 0, fault.New(fault.Invalid, "job.comment", "%.200q is no line of a file", text).
-			WithNext("write FILE:LINE, for instance main.go:12")
+		return text, 0
 	}
-	return text[:i], line, nil
+	return text[:i], line
 }
 
 func newBack(k *kit.Kit) *cobra.Command {

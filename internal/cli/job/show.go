@@ -124,6 +124,9 @@ func showDiff(w io.Writer, id string, out wire.DiffOut) {
 			fmt.Fprintf(w, "  %s (%s, +%d -%d)\n", kit.VisibleLine(f.Path), f.How, f.Added, f.Deleted)
 		}
 	}
+	if out.Commit != "" && out.State != wire.Merged {
+		fmt.Fprintf(w, "comment on a line of this: tandem job comment %s FILE:LINE \"…\" --commit %s\n", id, out.Commit)
+	}
 	switch {
 	case out.Hidden > 0:
 		fmt.Fprintf(w, "(%d changed files are not shown: you may not see them)\nsomebody has to merge it who may see them\n", out.Hidden)
