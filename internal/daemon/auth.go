@@ -152,15 +152,17 @@ func (d *Daemon) fromOurs(auth httpapi.Authenticator) httpapi.Authenticator {
 		}
 		return op.Caller{}, fault.New(fault.Denied, "panel", "this browser's sign-in was brought by %s, and the panel belongs to user %d", who,
 			os.Getuid()).With("reason", "foreign socket").
-			WithNext("if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s", allow(uid, known))
+			WithNext("if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s"+
+				"; it counts from the next start on: tandem down, then start it as before", allow(allowed, uid, known))
 	}
 }
 
-func allow(uid int, known bool) string {
-	if known {
-		return strconv.Itoa(uid)
+// allow is the setting that lets one more user in.
+func allow(allowed []string, uid int, known bool) string {
+	if !known {
+		return "any"
 	}
-	return "any"
+	return strings.TrimPrefix(strings.Join(append(allowed, strconv.Itoa(uid)), ","), ",")
 }
 
 type connKey struct{}

@@ -105,9 +105,9 @@ func TestAnotherUserIsLetIn(t *testing.T) {
 			t.Errorf("user %d:\n%.2000s", uid, out)
 		}
 	}
-	is(65534, "403", "tandem settings set panel_uids 65534")
+	is(65534, "403", "tandem settings set panel_uids 65534; it counts from the next start on: tandem down")
 	h.do(t, "setting.set", testPIN, map[string]any{"key": "panel_uids", "value": "65534"})
 	h.restart()
 	is(65534, "200", "</html>")
-	is(65533, "403", "tandem settings set panel_uids 65533")
+	is(65533, "403", "tandem settings set panel_uids 65534,65533;")
 }
