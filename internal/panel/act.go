@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/panel/ui"
 )
 
 // act is something a person does with a form: an operation, the input that the form means, and where to go afterwards.
@@ -69,6 +71,9 @@ func (v *visit) do(a act) error {
 	out, err := a.run(v, in)
 	if f := fault.Public(err); err != nil && f.Data["presence"] == "required" && !proof {
 		return v.needsYou(a, f.Msg)
+	}
+	if f := fault.Public(err); err != nil && f.Kind == fault.Pending {
+		v.ctx = ui.Waits(v.ctx, cmp.Or(askHref(f.Data["approval"]), "/panel/approvals"))
 	}
 	if err != nil {
 		return a.refused(v, err)

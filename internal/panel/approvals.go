@@ -50,6 +50,14 @@ func (v *visit) backTo(page string) string {
 	return ""
 }
 
+// askHref is the page of an ask; "" for none.
+func askHref(id string) string {
+	if id == "" {
+		return ""
+	}
+	return "/panel/approvals/" + pathEscape(id)
+}
+
 // AskRow is an ask in a list.
 type AskRow struct {
 	ID       string

@@ -17,6 +17,7 @@ type confirmed struct {
 	text  string
 	does  string // the button
 	back  string
+	asks  bool // a link may say which page below back it goes back to
 	said  string
 	nav   string
 }
@@ -49,14 +50,27 @@ func confirm[In, Out any](p *Panel, d op.Def[In, Out], input func(id string) In,
 		}
 		id := v.r.PathValue("id")
 		s := v.shell(c.nav, c.title)
-		s.Back = &ui.Crumb{Label: "Back", Href: c.back}
-		return v.show(confirmPage(s, ConfirmView{Title: c.title, Text: c.text, Does: c.does, Subject: id,
-			Action: strings.ReplaceAll(c.path, "{id}", pathEscape(id)), Back: c.back,
-			Present: o.Present, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}))
+		view := ConfirmView{Title: c.title, Text: c.text, Does: c.does, Subject: id,
+			Action: strings.ReplaceAll(c.path, "{id}", pathEscape(id)), Back: c.backFrom(v),
+			Present: o.Present, PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+		s.Back = &ui.Crumb{Label: "Back", Href: view.Back}
+		if view.Back != c.back {
+			view.Fields = []Hidden{{"back", view.Back}}
+		}
+		return v.show(confirmPage(s, view))
 	}
 	p.get(c.path, func(v *visit) error { return ask(v, "") })
-	form(p, c.path, d, c.back, c.said, func(v *visit) (In, error) { return input(v.r.PathValue("id")), nil },
+	perform(p, c.path, d, func(v *visit) (In, error) { return input(v.r.PathValue("id")), nil },
+		func(v *visit, _ In, _ Out) error { return v.go303(c.backFrom(v), c.said) },
 		func(v *visit, err error) error { return ask(v, words(err)) })
+}
+
+// backFrom is the page that the question was asked from. A link cannot lead elsewhere than below the usual one.
+func (c confirmed) backFrom(v *visit) string {
+	if from := v.r.FormValue("back"); c.asks && strings.HasPrefix(from, c.back+"/") {
+		return from
+	}
+	return c.back
 }
 
 func (c ConfirmView) variant() string {

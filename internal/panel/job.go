@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/job/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/session"
 )
 
 // JobView is a job whole: where it stands, what it changed, and what the checks said.
@@ -29,6 +30,8 @@ type JobView struct {
 	Base    string
 	Beside  bool
 	Checks  []JobCheck
+	Older   int            // checks that are not shown
+	Echo    bool           // its model repeats what it is told
 	Said    []wire.Comment // about lines
 	Unsent  int            // of them those that its agent has not heard
 	Changed []string       // the files about whose lines something can be said
@@ -62,9 +65,11 @@ func (v *visit) job(id, problem string) error {
 		return err
 	}
 	out := JobView{JobRow: jobRow(j), Now: v.now(), Text: j.Task, Reason: j.Reason, Needs: j.Needs, First: lookFirst(j), Commit: j.Commit,
-		Base: j.Base, Beside: v.query("diff") == "beside", Checks: jobChecks(j), Facts: jobFacts(j), Type: j.Next,
+		Base: j.Base, Beside: v.query("diff") == "beside", Facts: jobFacts(j), Type: j.Next,
 		May: v.has(string(wire.Send)), Hears: hears(j), Checked: j.Check != "" && j.Commit != "" && j.Path != "", Problem: problem}
-	out.Tell = cmp.Or(v.refilled(jobHref(id)+"/send").Get("text"), v.refilled(jobHref(id)+"/back").Get("text"))
+	out.Checks, out.Older = jobChecks(j)
+	out.Echo = j.Agent == session.DefaultModel && out.Open
+	out.Tell = v.refilled(jobHref(id) + "/back").Get("text")
 	out.Remark = v.refilled(jobHref(id) + "/comment")
 	out.Said = j.Comments
 	for _, c := range j.Comments {
@@ -95,8 +100,8 @@ func (v *visit) job(id, problem string) error {
 		out.Merge = err == nil && !out.Newer && j.State == wire.Review && !d.Cut && d.Hidden == 0 && v.has(string(wire.Merge))
 	}
 	if out.Merge {
-		if out.Queued, err = v.protects(j.Repo, j.Onto); err != nil {
-			return err
+		if out.Queued, err = v.protects(j.Repo, j.Onto); err != nil { // how it gets there is not known
+			out.Merge, out.First = false, append(out.First, "Whether its branch has a queue could not be read: "+words(err))
 		}
 	}
 	s := v.shell("jobs", out.Task)
@@ -199,8 +204,12 @@ func unshown(d wire.DiffOut) (out []wire.File) {
 	return out
 }
 
-func jobChecks(j *wire.Job) (out []JobCheck) {
-	for i := len(j.Evidence) - 1; i >= 0; i-- { // newest first
+// checksShown is how many runs of the check a job's page has.
+const checksShown = 5
+
+func jobChecks(j *wire.Job) (out []JobCheck, older int) {
+	older = max(0, len(j.Evidence)-checksShown)
+	for i := len(j.Evidence) - 1; i >= older; i-- { // newest first
 		e := j.Evidence[i]
 		how := fmt.Sprintf("exit code %d", e.Exit)
 		switch {
@@ -220,7 +229,7 @@ func jobChecks(j *wire.Job) (out []JobCheck) {
 		}
 		out = append(out, c)
 	}
-	return out
+	return out, older
 }
 
 func jobFacts(j *wire.Job) []ui.Pair {

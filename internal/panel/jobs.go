@@ -26,9 +26,6 @@ func jobRoutes(p *Panel) {
 	jobAct(p, "check", wire.Check, "job-checked", id)
 	jobAct(p, "resume", wire.Resume, "job-resumed", id)
 	jobAct(p, "evict", wire.QueueEvict, "job-evicted", id)
-	jobAct(p, "send", wire.Send, "job-told", func(v *visit) (wire.SendIn, error) {
-		return wire.SendIn{ID: v.r.PathValue("id"), Text: v.r.PostFormValue("text")}, nil
-	})
 	jobAct(p, "back", wire.Back, "job-told", func(v *visit) (wire.BackIn, error) {
 		return wire.BackIn{ID: v.r.PathValue("id"), Text: v.field("text")}, nil
 	})
@@ -125,6 +122,7 @@ type JobsView struct {
 	Default string // the model that works when nothing is named
 	Folders []string
 	Problem string
+	Lacks   []string   // what of the page could not be read
 	Kept    url.Values // what was typed for a job that was refused
 }
 
@@ -145,20 +143,20 @@ func (v JobsView) tabs() (out []ui.Tab) {
 func (v *visit) jobs(problem string) error {
 	out := JobsView{Now: v.now(), State: wire.State(v.query("state")), May: v.has(string(wire.Start)), Problem: problem,
 		Kept: v.refilled("/panel/jobs")}
-	list, err := ask(v, wire.List, wire.ListIn{State: out.State, Limit: jobsShown})
+	list, err := ask(v, wire.List, wire.ListIn{State: out.State, Limit: jobsShown + 1})
 	if err != nil {
 		return err
 	}
-	for _, j := range list.Jobs {
+	out.More = len(list.Jobs) > jobsShown
+	for _, j := range list.Jobs[:min(len(list.Jobs), jobsShown)] {
 		out.Rows = append(out.Rows, jobRow(j))
 	}
-	out.More = len(out.Rows) == jobsShown
-	if out.Queues, err = v.queues(); err != nil {
-		return err
+	if out.Queues, err = v.queues(); err != nil { // the jobs are there all the same
+		out.Lacks = append(out.Lacks, "The queues: "+words(err))
 	}
 	if out.May {
 		if out.Default, out.Folders, err = v.startingPoint(); err != nil {
-			return err
+			out.Lacks = append(out.Lacks, "Where a new job can work: "+words(err))
 		}
 	}
 	s := v.shell("jobs", "Jobs")
@@ -172,7 +170,7 @@ func (v *visit) foundJobs(string) (out []Found) {
 	if !v.has(string(wire.List)) {
 		return nil
 	}
-	list, _ := ask(v, wire.List, wire.ListIn{Limit: 500})
+	list, _ := ask(v, wire.List, wire.ListIn{Limit: jobsShown})
 	for _, j := range list.Jobs {
 		out = append(out, Found{"job", "job", firstLine(j.Task), string(j.State) + " " + j.ID, jobHref(j.ID)})
 	}

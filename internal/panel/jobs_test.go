@@ -147,7 +147,7 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 		!strings.Contains(body, "say why</textarea>") || !strings.Contains(body, `value="one"`) {
 		t.Errorf("a line that is none: %d %s", code, refusedWords(body))
 	}
-	long := strings.Repeat("more ", 1000) + "words"
+	long := strings.Repeat("more ", 14000) + "words"
 	if code, body, _ := b.ask(t, "POST", job+"/back", url.Values{"text": {long}}); code != http.StatusOK ||
 		!strings.Contains(body, "That was refused") || !strings.Contains(body, long+"</textarea>") {
 		t.Errorf("more than is told at once: %d %s", code, refusedWords(body))
@@ -155,6 +155,9 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 	b.does(t, job+"/comment", url.Values{"commit": {first}, "file": {"answer.txt"}, "line": {"1"}, "text": {"and why?"}})
 	if body := b.page(t, job); !strings.Contains(body, "1 comment goes along") || !strings.Contains(body, "and why?") {
 		t.Errorf("the comment is not there: %s", refusedWords(body))
+	}
+	if body := b.page(t, job); strings.Contains(body, job+"/send") || strings.Count(body, `hx-get="`+job) != 2 {
+		t.Errorf("one form tells its agent, and one part beside the navigation renews itself: %s", refusedWords(body))
 	}
 	b.does(t, job+"/back", url.Values{"text": {`and more [[tool write {"path":"more.txt","content":"more\n"}]] [[say done]]`}})
 	second := b.merges(t, job, first)
@@ -198,6 +201,32 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 	if at := git(t, folder, "rev-parse", "main"); at != third {
 		t.Errorf("main is at %s, want %s", at, third)
 	}
+}
+
+// Of many checks the newest are shown, and a page says how many more there are.
+func TestOnlyTheNewestChecksAreShown(t *testing.T) {
+	j := &wire.Job{}
+	for n := range int64(8) {
+		j.Evidence = append(j.Evidence, wire.Evidence{N: n + 1})
+	}
+	shown, older := jobChecks(j)
+	if len(shown) != checksShown || shown[0].N != 8 || older != 3 {
+		t.Errorf("%d shown from %d on, %d older", len(shown), shown[0].N, older)
+	}
+}
+
+// The page of a job whose model only repeats says so; so does the form.
+func TestAJobOfTheEchoSaysThatNothingChanges(t *testing.T) {
+	h := startHouse(t)
+	folder := checkout(t, "readme", "first\n")
+	h.do(t, "folder.grant", testPIN, map[string]any{"path": folder})
+	b := h.browser(t)
+	b.signIn(t)
+	if body := b.page(t, "/panel/jobs"); !strings.Contains(body, "echo-1, which changes nothing") {
+		t.Errorf("the form: %s", refusedWords(body))
+	}
+	job := b.does(t, "/panel/jobs", url.Values{"folder": {folder}, "task": {"mend the login"}})
+	b.shows(t, job, "Its model changes nothing")
 }
 
 // A merge says what became of it: done, done beside a branch that is checked out, or not done because the branch moved on.

@@ -27,8 +27,8 @@ func memoryRoutes(p *Panel) {
 	p.get("/panel/memory/{id}", func(v *visit) error { return v.record(v.r.PathValue("id"), "") })
 	perform(p, "/panel/memory/{id}/edit", wire.Edit,
 		func(v *visit) (wire.EditIn, error) {
-			text, version, err := v.r.PostFormValue("text"), int64(0), error(nil)
-			version, err = versionIn(v)
+			text := v.r.PostFormValue("text")
+			version, err := versionIn(v)
 			return wire.EditIn{ID: v.r.PathValue("id"), Text: &text, Kind: wire.Kind(v.r.PostFormValue("kind")), Version: version}, err
 		},
 		func(v *visit, _ wire.EditIn, c wire.Changed) error { return v.go303(memoryHref(c.ID), "memory-edited") },
@@ -151,18 +151,23 @@ func trustTone(t wire.Trust) ui.Tone {
 type MemoryView struct {
 	Now        time.Time
 	Query      string
+	Among      wire.State // where it was searched for; only what is live is found
 	State      wire.State
 	Kind, Tier string
 	Rows       []MemoryRow
 	How        string // how it was found
 	Older      string
-	Waiting    int // proposals, as many as one page has
+	Waiting    int  // proposals, up to waitingMost
+	WaitMore   bool // there are more
 	May        bool
 	PIN        bool
 	Passkeys   int
 	Problem    string
 	Kept       url.Values // what was typed and refused
 }
+
+// waitingMost is up to how many proposals are counted.
+const waitingMost = 20
 
 func (v *visit) memory(problem string) error {
 	m, err := v.means()
@@ -178,18 +183,16 @@ func (v *visit) memory(problem string) error {
 		if err != nil {
 			return err
 		}
-		out.How, out.State = found.How, wire.Live
+		out.How, out.Among, out.State = found.How, out.State, wire.Live
 		for _, h := range found.Hits {
 			out.Rows = append(out.Rows, memoryRow(h.Record))
 		}
 	} else if err := v.listMemory(&out, filter); err != nil {
 		return err
 	}
-	waiting, err := ask(v, wire.List, wire.ListIn{State: wire.Proposed, Limit: 200})
-	if err != nil {
-		return err
+	if waiting, err := ask(v, wire.List, wire.ListIn{State: wire.Proposed, Limit: waitingMost}); err == nil { // a number beside the point
+		out.Waiting, out.WaitMore = len(waiting.Records), waiting.More
 	}
-	out.Waiting = len(waiting.Records)
 	s := v.shell("memory", "Memory")
 	if problem != "" {
 		s.Here = "/panel/memory"
@@ -218,7 +221,7 @@ func (v MemoryView) href(state wire.State) string {
 
 func (v MemoryView) tabs() []ui.Tab {
 	return []ui.Tab{{Label: "Live", Href: v.href(""), Active: v.State == "" || v.State == wire.Live},
-		{Label: "Proposed", Href: v.href(wire.Proposed), Count: v.Waiting, Active: v.State == wire.Proposed},
+		{Label: "Proposed", Href: v.href(wire.Proposed), Count: v.Waiting, More: v.WaitMore, Active: v.State == wire.Proposed},
 		{Label: "Superseded", Href: v.href(wire.Superseded), Active: v.State == wire.Superseded}}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"tandem/internal/memory/wire"
 )
 
 // An agent proposes what it learnt; a person reads it with where it comes from and makes exactly that version live, finds it, mends it,
@@ -80,12 +82,34 @@ func TestMemoryIsReadAndMadeLive(t *testing.T) {
 		strings.Contains(asks, "Take it back with PIN") {
 		t.Errorf("the question about what it said: %s", refusedWords(asks))
 	}
+	for _, tab := range []string{"proposed", "superseded"} {
+		if found := b.page(t, "/panel/memory?state="+tab+"&q=nowhere"); !strings.Contains(found, "Only what is live is searched") {
+			t.Errorf("a search among what is %s: %s", tab, refusedWords(found))
+		}
+	}
+	code, refused, _ := b.ask(t, "POST", proposed+"/edit", url.Values{"text": {"releases are made on Fridays"}, "version": {"2"},
+		"kind": {"note"}, "pin": {testPIN}})
+	if code != http.StatusOK || !strings.Contains(refused, "That was refused") || !strings.Contains(refused, "Fridays</textarea>") ||
+		!strings.Contains(refused, `name="version" value="2"`) || strings.Contains(refused, `name="version" value="3"`) ||
+		!strings.Contains(refused, "This was written about version 2") {
+		t.Errorf("an edit of what it was: %d %s", code, refusedWords(refused))
+	}
 	b.does(t, proposed+"/demote", url.Values{"version": {"3"}, "pin": {testPIN}})
 	b.shows(t, proposed, "Nobody is told this yet")
 	b.page(t, proposed+"/forget")
 	code, gone, _ := b.ask(t, "POST", proposed+"/forget", url.Values{"pin": {testPIN}})
 	if code != http.StatusOK || !strings.Contains(gone, "It is forgotten") || strings.Contains(gone, "Thursdays") {
 		t.Errorf("forgetting: %d %s", code, refusedWords(gone))
+	}
+	if page := b.page(t, proposed); !strings.Contains(page, "<title>Forgotten") || strings.Contains(page, "It names no source") {
+		t.Errorf("the page of what is forgotten: %s", refusedWords(page))
+	}
+}
+
+// A task is known in its space alone: a record that names one does not lead to the task of that number in another.
+func TestATaskAsASourceLeadsNowhere(t *testing.T) {
+	if row := sourceRow(wire.Source{Kind: "task", Ref: "T1"}); row.Href != "" || row.Ref != "T1" {
+		t.Errorf("%+v", row)
 	}
 }
 

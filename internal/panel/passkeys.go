@@ -12,7 +12,9 @@ import (
 // PasskeyView is the page that registers a passkey.
 type PasskeyView struct {
 	PIN     bool
+	Far     bool // the browser is on another machine
 	Problem string
+	Back    string // where it leads: the system's page, or the first steps
 }
 
 func (v *visit) passkeys() ([]*identity.Passkey, error) {
@@ -44,7 +46,19 @@ func (v *visit) newPasskey(problem string) error {
 	}
 	s := v.shell("system", "Register a passkey")
 	s.Back = &ui.Crumb{Label: "System", Href: "/panel/system"}
-	return v.show(passkeyPage(s, PasskeyView{PIN: m.PIN, Problem: problem}))
+	back := v.passkeyBack()
+	if back == setupHref {
+		s.Back = &ui.Crumb{Label: "First steps", Href: setupHref}
+	}
+	return v.show(passkeyPage(s, PasskeyView{PIN: m.PIN, Far: !v.site().Near, Problem: problem, Back: back}))
+}
+
+// passkeyBack is where somebody came from who registers a passkey.
+func (v *visit) passkeyBack() string {
+	if v.r.FormValue("back") == setupHref {
+		return setupHref
+	}
+	return "/panel/system"
 }
 
 // addPasskey registers what the device made. Presence is the PIN: the form's
@@ -64,5 +78,5 @@ func (v *visit) addPasskey() error {
 	if _, err := ask(v, identity.PasskeyAdd, in); err != nil {
 		return v.newPasskey(words(err))
 	}
-	return v.go303("/panel/system", "passkey")
+	return v.go303(v.passkeyBack(), "passkey")
 }

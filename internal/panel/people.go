@@ -36,7 +36,7 @@ func peopleRoutes(p *Panel) {
 	confirm(p, identity.DeviceRevoke, func(id string) identity.DeviceIn { return identity.DeviceIn{ID: id} }, confirmed{
 		path: "/panel/devices/{id}/revoke", title: "Revoke this machine?",
 		text: "It proves nothing any more, and its token lets nobody in. Do this when it was lost.",
-		does: "Revoke", back: "/panel/people", said: "device-gone", nav: "people"})
+		does: "Revoke", back: "/panel/people", asks: true, said: "device-gone", nav: "people"})
 }
 
 func personHref(name string) string { return "/panel/people/" + pathEscape(name) }
@@ -169,6 +169,9 @@ func (v *visit) reached() (server.Status, error) {
 	return *v.status, nil
 }
 
+// invitesShown is how many invitations the page has that are used or over, the newest first.
+const invitesShown = 50
+
 func (v *visit) inviteRows() (out []InviteRow, err error) {
 	if !v.has(string(identity.JoinInvites)) {
 		return nil, nil
@@ -180,13 +183,20 @@ func (v *visit) inviteRows() (out []InviteRow, err error) {
 			names[a.ID] = a.Name
 		}
 	}
+	over := 0
 	for _, i := range list.Invites {
 		var came []string
 		for _, j := range i.Joined {
 			came = append(came, strings.TrimSpace(j.Name+" "+j.From))
 		}
-		out = append(out, InviteRow{ID: i.ID, Person: i.Person, By: cmp.Or(names[i.CreatedBy], i.CreatedBy), Joined: strings.Join(came, ", "),
-			Used: i.Used, Uses: i.Uses, Until: i.ExpiresAt, Revoked: orZero(i.RevokedAt)})
+		row := InviteRow{ID: i.ID, Person: i.Person, By: cmp.Or(names[i.CreatedBy], i.CreatedBy), Joined: strings.Join(came, ", "),
+			Used: i.Used, Uses: i.Uses, Until: i.ExpiresAt, Revoked: orZero(i.RevokedAt)}
+		if _, state := row.state(v.now()); state != "open" {
+			if over++; over > invitesShown {
+				continue
+			}
+		}
+		out = append(out, row)
 	}
 	return out, err
 }
@@ -200,6 +210,7 @@ type PersonView struct {
 	ActorHref string
 	Remove    bool
 	Revoke    bool
+	Lacks     []string
 }
 
 // MachineRow is a machine that answers for a person.
@@ -221,11 +232,11 @@ func (v *visit) person() error {
 			Used: orZero(d.UsedAt), Revoked: orZero(d.RevokedAt)})
 	}
 	if out.Grants, err = v.grants("person:" + name); err != nil {
-		return err
+		out.Lacks = append(out.Lacks, "What they may do: "+words(err))
 	}
 	actors, err := v.actors()
 	if err != nil {
-		return err
+		out.Lacks = append(out.Lacks, "The actor that they are: "+words(err))
 	}
 	for _, a := range actors {
 		if a.Name == name && a.Kind == "person" {

@@ -67,6 +67,12 @@ func TestAPersonIsInvitedAndRemoved(t *testing.T) {
 	if found := b.page(t, "/panel/find?q=anna"); !strings.Contains(found, "/panel/people/anna") {
 		t.Errorf("the finder does not know her: %s", found)
 	}
+	for back, want := range map[string]bool{"/panel/people/anna": true, "//evil.example/panel/people/anna": false, "/panel/elsewhere": false} {
+		asks := b.page(t, "/panel/devices/dev_1/revoke?"+url.Values{"back": {back}}.Encode())
+		if strings.Contains(asks, `name="back" value="`+back+`"`) != want || strings.Contains(asks, `href="`+back+`"`) && !want {
+			t.Errorf("asked from %s: %s", back, refusedWords(asks))
+		}
+	}
 	invite("bert")
 	revoke := regexp.MustCompile(`/panel/invites/inv_[0-9a-z]+/revoke`).FindString(b.page(t, "/panel/people"))
 	b.page(t, revoke)

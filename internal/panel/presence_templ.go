@@ -7,7 +7,10 @@ package panel
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "tandem/internal/panel/ui"
+import (
+	"tandem/internal/identity"
+	"tandem/internal/panel/ui"
+)
 
 // presenceFields asks for what proves that a person is here.
 func presenceFields(id string, pin bool, passkeys int) templ.Component {
@@ -51,7 +54,7 @@ func presenceFields(id string, pin bool, passkeys int) templ.Component {
 				var templ_7745c5c3_Var3 string
 				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(id + "-pin")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `presence.templ`, Line: 9, Col: 80}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `presence.templ`, Line: 12, Col: 80}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 				if templ_7745c5c3_Err != nil {
@@ -74,7 +77,7 @@ func presenceFields(id string, pin bool, passkeys int) templ.Component {
 				var templ_7745c5c3_Var4 string
 				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(id + "-pin-about")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `presence.templ`, Line: 9, Col: 178}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `presence.templ`, Line: 12, Col: 178}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 				if templ_7745c5c3_Err != nil {
@@ -91,7 +94,12 @@ func presenceFields(id string, pin bool, passkeys int) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if !pin && passkeys == 0 {
+		if !pin && passkeys == 0 && !identity.SiteFrom(ctx).Near {
+			templ_7745c5c3_Err = ui.Notice(ui.Warn, "Deciding is off from here", "No passkey is registered for this address, and a PIN is taken on the server's own machine only.", "Decide there: tandem panel open, or tandem approvals on its terminal.").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		} else if !pin && passkeys == 0 {
 			templ_7745c5c3_Err = ui.Notice(ui.Warn, "Deciding is off", "Neither a passkey nor a PIN is set, so nobody could tell you from a program that runs as you.", "Run tandem pin set on a terminal, then register a passkey here.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -149,7 +157,7 @@ func presenceButtons(label, variant string, pin bool, passkeys int) templ.Compon
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Plain(label))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `presence.templ`, Line: 20, Col: 129}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `presence.templ`, Line: 25, Col: 129}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -194,7 +202,7 @@ func presenceButtons(label, variant string, pin bool, passkeys int) templ.Compon
 			var templ_7745c5c3_Var11 string
 			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Plain(label))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `presence.templ`, Line: 25, Col: 26}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `presence.templ`, Line: 30, Col: 26}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 			if templ_7745c5c3_Err != nil {

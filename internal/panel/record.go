@@ -26,7 +26,10 @@ type RecordView struct {
 	PIN        bool
 	Passkeys   int
 	Problem    string
+	Lacks      []string
 	Edited     string // what it was to say, and was refused
+	EditKind   string
+	EditOf     int64 // the version that was read for it
 }
 
 // SourceRow is where a record comes from.
@@ -57,8 +60,14 @@ func (v *visit) record(id, problem string) error {
 	}
 	out := RecordView{MemoryRow: memoryRow(r), Now: v.now(), Whole: r.Text, Version: r.Version, Replaces: r.Replaces,
 		ReplacedBy: r.ReplacedBy,
-		May:        v.has(string(wire.Promote)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem,
-		Edited: v.refilled(memoryHref(id) + "/edit").Get("text")}
+		May:        v.has(string(wire.Promote)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+	if r.State == wire.Forgotten {
+		out.Text = "Forgotten"
+	}
+	if kept := v.refilled(memoryHref(id) + "/edit"); kept != nil { // it stays about what was read when it was written
+		out.Edited, out.EditKind = kept.Get("text"), kept.Get("kind")
+		out.EditOf, _ = strconv.ParseInt(kept.Get("version"), 10, 64)
+	}
 	for _, s := range r.Sources {
 		out.Sources = append(out.Sources, sourceRow(s))
 	}
@@ -77,11 +86,11 @@ func (v *visit) record(id, problem string) error {
 		}
 	}
 	if v.has(string(wire.History)) {
-		h, err := ask(v, wire.History, wire.IDIn{ID: id})
-		if err != nil {
-			return err
+		if h, err := ask(v, wire.History, wire.IDIn{ID: id}); err != nil {
+			out.Lacks = append(out.Lacks, "What became of it: "+words(err))
+		} else {
+			out.History = versions(h.Versions)
 		}
-		out.History = versions(h.Versions)
 	}
 	s := v.shell("memory", out.Text)
 	s.Here = recordHref(id, r.Version)
@@ -118,8 +127,6 @@ func sourceRow(s wire.Source) SourceRow {
 		if session, _, _ := strings.Cut(s.Ref, "/"); strings.HasPrefix(session, "ses_") {
 			row.Href = sessionHref(session)
 		}
-	case "task":
-		row.Href = taskHref(s.Ref)
-	}
+	} // a task is not led to: its number means nothing without its space
 	return row
 }

@@ -100,6 +100,7 @@ type RunView struct {
 	RunRow
 	Now     time.Time
 	Steps   []StepRow
+	Left    int         // steps that are not shown
 	Levels  [][]StepRow // the nodes, those first on which the others wait
 	Facts   []ui.Pair
 	May     bool
@@ -162,6 +163,9 @@ func stepRow(run string, s wire.Step) StepRow {
 	return row
 }
 
+// givenShown is how much of what a step was given or gave is shown.
+const givenShown = 16 << 10
+
 func indented(m map[string]any) string {
 	if len(m) == 0 {
 		return ""
@@ -169,6 +173,10 @@ func indented(m map[string]any) string {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Sprint(m)
+	}
+	if len(data) > givenShown {
+		cut := strings.ToValidUTF8(string(data[:givenShown]), "")
+		return cut + fmt.Sprintf("\n(%d bytes more)", len(data)-len(cut))
 	}
 	return string(data)
 }
@@ -195,16 +203,45 @@ func levels(steps []StepRow) (out [][]StepRow) {
 	return out
 }
 
+// stepsShown is how many steps a run's page has.
+const stepsShown = 200
+
+// stepsToShow are the nodes, and of a map's items those first that somebody has to look at; the rest is counted.
+func stepsToShow(all []wire.Step) (out []wire.Step, left int) {
+	if len(all) <= stepsShown {
+		return all, 0
+	}
+	keep, room := make([]bool, len(all)), stepsShown
+	for _, first := range []func(wire.Step) bool{
+		func(s wire.Step) bool { return s.Item == 0 },
+		func(s wire.Step) bool { return s.State == "failed" || s.State == "unknown" || s.Ask != "" },
+		func(wire.Step) bool { return true },
+	} {
+		for i, s := range all {
+			if room > 0 && !keep[i] && first(s) {
+				keep[i], room = true, room-1
+			}
+		}
+	}
+	for i, s := range all {
+		if keep[i] {
+			out = append(out, s)
+		}
+	}
+	return out, len(all) - len(out)
+}
+
 func (v *visit) run(id, problem string) error {
 	r, err := ask(v, wire.Trace, wire.RunIn{ID: id})
 	if err != nil {
 		return err
 	}
 	out := RunView{RunRow: runRow(r), Now: v.now(), May: v.has(string(wire.Pause)), Mend: v.has(string(wire.Retry)), Problem: problem}
-	for _, s := range r.Steps {
+	shown, left := stepsToShow(r.Steps)
+	for _, s := range shown {
 		out.Steps = append(out.Steps, stepRow(id, s))
 	}
-	out.Levels = levels(out.Steps)
+	out.Left, out.Levels = left, levels(out.Steps)
 	out.Facts = []ui.Pair{{Key: "Begun by", Value: r.Cause + ", for " + r.By}, {Key: "Began", Value: ui.Stamp(r.BeganAt)}}
 	if out.over() {
 		out.Facts = append(out.Facts, ui.Pair{Key: "Ended", Value: ui.Stamp(r.EndedAt)})

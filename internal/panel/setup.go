@@ -10,20 +10,22 @@ import (
 	"tandem/internal/session"
 )
 
+const setupHref = "/panel/setup"
+
 // setupRoutes are the first ten minutes on one page. Each form is the operation that people use later, too.
 func setupRoutes(p *Panel) {
-	p.get("/panel/setup", func(v *visit) error { return v.setup("") })
+	p.get(setupHref, func(v *visit) error { return v.setup("") })
 	again := func(v *visit, err error) error { return v.setup(words(err)) }
-	form(p, "/panel/setup/folder", session.FolderGrant, "/panel/setup", "folder-granted",
+	form(p, "/panel/setup/folder", session.FolderGrant, setupHref, "folder-granted",
 		func(v *visit) (session.FolderIn, error) { return session.FolderIn{Path: v.field("path")}, nil }, again)
-	form(p, "/panel/setup/key", session.ProviderKey, "/panel/setup", "provider-key", func(v *visit) (session.ProviderKeyIn, error) {
+	form(p, "/panel/setup/key", session.ProviderKey, setupHref, "provider-key", func(v *visit) (session.ProviderKeyIn, error) {
 		id, base, ok := strings.Cut(v.field("provider"), " ") // the key goes where the page said
 		if !ok {
 			return session.ProviderKeyIn{}, fault.New(fault.Invalid, string(session.ProviderKey), "choose whose key it is")
 		}
 		return session.ProviderKeyIn{ID: id, Base: base, Key: v.field("key")}, nil
 	}, again)
-	form(p, "/panel/setup/default", session.ProviderDefault, "/panel/setup", "provider-default",
+	form(p, "/panel/setup/default", session.ProviderDefault, setupHref, "provider-default",
 		func(v *visit) (session.DefaultIn, error) { return session.DefaultIn{Model: v.field("model")}, nil }, again)
 	perform(p, "/panel/setup/turn", session.SessionCreate,
 		func(v *visit) (session.CreateIn, error) {
@@ -62,6 +64,7 @@ type SetupView struct {
 	PIN      bool
 	Means    int // passkeys that work in this browser
 	Problem  string
+	Lacks    []string
 	Folder   string // one that was refused
 }
 
@@ -85,21 +88,21 @@ func (v *visit) setup(problem string) error {
 		MayKey: v.has(string(session.ProviderKey)), MayTurn: v.has(string(session.SessionCreate)), PIN: m.PIN, Means: m.Passkeys,
 		Problem: problem, Folder: v.refilled("/panel/setup/folder").Get("path")}
 	out.Agents, out.Tmux = v.p.Agents()
-	if out.Default, out.Folders, err = v.startingPoint(); err != nil {
-		return err
+	if out.Default, out.Folders, err = v.startingPoint(); err != nil { // each step stands by itself
+		out.Lacks = append(out.Lacks, "The folders and the model: "+words(err))
 	}
 	if err := v.setupModels(&out); err != nil {
-		return err
+		out.Lacks = append(out.Lacks, "The models: "+words(err))
 	}
 	if v.has(string(session.SessionList)) {
 		list, err := ask(v, session.SessionList, session.ListIn{Limit: 1})
 		if err != nil {
-			return err
+			out.Lacks = append(out.Lacks, "The sessions: "+words(err))
 		}
 		out.Turns = len(list.Sessions)
 	}
 	s := v.shell("overview", "First steps")
-	s.Here = "/panel/setup"
+	s.Here = setupHref
 	s.Back = &ui.Crumb{Label: "Overview", Href: "/panel/"}
 	return v.show(setupPage(s, out))
 }

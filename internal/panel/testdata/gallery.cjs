@@ -10,6 +10,7 @@ const modes = [
   { name: 'light', colorScheme: 'light', viewport: desk },
   { name: 'dark', colorScheme: 'dark', viewport: desk, rules: ['color-contrast', 'link-in-text-block'] },
   { name: 'phone', colorScheme: 'light', viewport: { width: 390, height: 844 }, rules: ['button-name', 'link-name', 'target-size', 'scrollable-region-focusable', 'page-has-heading-one', 'region'] },
+  { name: 'phone-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 }, rules: ['color-contrast'] },
 ];
 
 async function axe(session, rules) {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"strconv"
 	"time"
 )
@@ -54,7 +55,27 @@ type Tab struct {
 	Label  string
 	Href   string
 	Count  int
+	More   bool // there are more than were counted
 	Active bool
+}
+
+func tabCount(t Tab) string {
+	if t.More {
+		return itoa(t.Count) + "+"
+	}
+	return itoa(t.Count)
+}
+
+type waitsKey struct{}
+
+// Waits marks a page as one that answers a form whose call waits for an answer; href is where that is asked.
+func Waits(ctx context.Context, href string) context.Context {
+	return context.WithValue(ctx, waitsKey{}, href)
+}
+
+func waitsFor(ctx context.Context) string {
+	href, _ := ctx.Value(waitsKey{}).(string)
+	return href
 }
 
 // Moment is an entry of a timeline.
