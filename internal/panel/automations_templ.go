@@ -169,7 +169,7 @@ func automationsPage(s ui.Shell, v AutomationsView) templ.Component {
 								return templ_7745c5c3_Err
 							}
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</td><td class=\"aside\">")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</td><td class=\"aside some\">")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

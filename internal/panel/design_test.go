@@ -23,7 +23,7 @@ func TestEveryPageIsSound(t *testing.T) {
 	}
 	var found []struct{ Page, Mode, What string }
 	browsertest.Run(t, "testdata/gallery.cjs", map[string]any{
-		"base": server.URL, "shots": browsertest.Shots(t, "panel"), "pages": names,
+		"base": server.URL, "shots": browsertest.Shots(t, "panel"), "pages": names, "closely": only != "",
 	}, &found)
 	for _, f := range found {
 		t.Errorf("%s (%s): %s", f.Page, f.Mode, f.What)
