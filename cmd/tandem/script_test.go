@@ -119,10 +119,11 @@ func killDaemon(getenv func(string) string) bool {
 	if json.Unmarshal(out, &status) != nil || status.PID <= 1 {
 		return false
 	}
-	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
+	p, err := os.FindProcess(status.PID)
+	if err != nil || p.Kill() != nil {
 		return false
 	}
-	return testenv.Within(time.Minute, func() bool { return syscall.Kill(status.PID, 0) != nil })
+	return testenv.Within(time.Minute, func() bool { return p.Signal(syscall.Signal(0)) != nil })
 }
 
 // check compares how a command ended with what the script expects.

@@ -207,12 +207,6 @@ func TestALockedFolderIsTakenAway(t *testing.T) {
 	}
 }
 
-// everybody may still do what they began.
-var everybody = People{
-	Still: func(context.Context, op.Caller) error { return nil },
-	Known: func(context.Context, string, string) error { return nil },
-}
-
 // The server of a copy had been started more often than the one that takes it in, so its fences are higher. Its jobs are stopped all the
 // same, and are this server's: a restore used to fail with an open job.
 func TestJobsOfACopyAreStopped(t *testing.T) {

@@ -111,10 +111,3 @@ func notAsked(t *testing.T, s *server) []string {
 	}
 	return all
 }
-
-func tail(s string, n int) string {
-	if len(s) > n {
-		return "…" + s[len(s)-n:]
-	}
-	return s
-}

@@ -58,6 +58,13 @@ func newServer(t testing.TB) *server {
 	return s
 }
 
+func tail(s string, n int) string {
+	if len(s) > n {
+		return "…" + s[len(s)-n:]
+	}
+	return s
+}
+
 // start starts the server and waits until it is healthy.
 func (s *server) start() *server {
 	s.t.Helper()
@@ -77,7 +84,7 @@ func (s *server) tryStart() error {
 	s.cmd = exec.Command(line[0], line[1:]...)
 	s.cmd.Env, s.cmd.Dir = s.env, s.home
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	inGroup(s.cmd)
 	if err := s.cmd.Start(); err != nil {
 		return err
 	}
@@ -86,7 +93,7 @@ func (s *server) tryStart() error {
 	s.done = done
 	go func() { cmd.Wait(); close(done) }()
 	s.t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		killGroup(cmd.Process.Pid)
 		<-done
 	})
 	health := s.health
@@ -121,7 +128,7 @@ func (s *server) tryStart() error {
 // kill9 ends the server as a crash does.
 func (s *server) kill9() {
 	s.t.Helper()
-	if err := syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+	if err := killGroup(s.cmd.Process.Pid); err != nil {
 		s.t.Fatalf("kill -9: %v", err)
 	}
 	<-s.done

@@ -22,7 +22,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -319,7 +318,7 @@ func TestShareQuick(t *testing.T) {
 		t.Errorf("shared again: %+v", again)
 	}
 
-	if err := syscall.Kill(-s.PID, syscall.SIGKILL); err != nil {
+	if err := killGroup(s.PID); err != nil {
 		t.Fatal(err)
 	}
 	x.eventually("the drop is told", func() bool {

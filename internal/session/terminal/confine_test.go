@@ -3,16 +3,23 @@ package terminal_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"tandem/internal/approval"
 	"tandem/internal/session/terminal"
 	"tandem/internal/testenv"
 )
+
+// signal sends a process a signal by its name.
+func (h *house) signal(pid, name string) {
+	h.t.Helper()
+	if out, err := exec.Command("kill", "-"+name, pid).CombinedOutput(); err != nil {
+		h.t.Fatalf("kill -%s %s: %v %s", name, pid, err, out)
+	}
+}
 
 // socketOf is a session's own socket, from the environment of its program.
 func (h *house) socketOf(name string) string {
@@ -99,18 +106,11 @@ func TestAHostileAgentIsConfined(t *testing.T) {
 	h.begin("b", "wait [[slow 60]]")
 	h.eventually("it works", func() bool { return h.prompts("wait") > 0 && h.seat("b").State == terminal.Working })
 	pane := h.tmux("list-panes", "-t", "=ccm-b:", "-F", "#{pane_pid}")
-	pid, err := strconv.Atoi(h.child(h.child(pane, "bwrap"), "--settings"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	pid := h.child(h.child(pane, "bwrap"), "--settings")
+	h.signal(pid, "STOP")
 	h.eventually("it is said to hang", func() bool { return h.seat("b").State == terminal.Hung })
 	want(t, "signal", h.seat("b").Signal, "title")
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	h.signal(pid, "CONT")
 	h.eventually("it works again", func() bool { return h.seat("b").State == terminal.Working })
 	var end terminal.SendOut
 	h.call("session.interrupt", terminal.NameIn{Name: "b"}, &end)

@@ -4,9 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"tandem/internal/approval"
@@ -63,18 +61,11 @@ func TestAProgramThatStandsStillHangs(t *testing.T) {
 	h.begin("a", "wait [[slow 60]]")
 	h.eventually("it works", func() bool { return h.prompts("wait") > 0 && h.seat("a").State == terminal.Working })
 	// Its server, and not what the terminal runs: tmux wakes a program that was stopped.
-	pid, err := strconv.Atoi(h.child(h.tmux("list-panes", "-t", "=ccm-a:", "-F", "#{pane_pid}"), "app-server"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	pid := h.child(h.tmux("list-panes", "-t", "=ccm-a:", "-F", "#{pane_pid}"), "app-server")
+	h.signal(pid, "STOP")
 	h.eventually("it is said to hang", func() bool { return h.seat("a").State == terminal.Hung })
 	want(t, "signal", h.seat("a").Signal, "app-server")
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	h.signal(pid, "CONT")
 	h.eventually("it works again", func() bool { return h.seat("a").State == terminal.Working })
 	var out terminal.SendOut
 	h.call("session.interrupt", terminal.NameIn{Name: "a"}, &out)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -89,12 +88,6 @@ func run(t *testing.T, m *box.Machine, b box.Box, uid uint32, line string) strin
 	as(cmd, uid)
 	out, _ := cmd.CombinedOutput() // most of these lines fail, and that is the point
 	return string(out)
-}
-
-func as(cmd *exec.Cmd, uid uint32) {
-	if int(uid) != os.Getuid() {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uid, Gid: uid}
-	}
 }
 
 // users are those as whom this test can run things.
