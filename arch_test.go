@@ -26,8 +26,8 @@ type wall struct {
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
 	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire " +
-		"memory/wire job/wire login/wire server/wire",
-	"rooms": "resource board space space/peer session connector notify tunnel schedule automation memory repo/host login",
+		"memory/wire source/wire job/wire login/wire server/wire",
+	"rooms": "resource board space space/peer session connector notify tunnel schedule automation memory source repo/host login",
 }
 
 // The map. To add a package, add a line; to move a wall, change one and update docs/ARCHITECTURE.md in the same commit.
@@ -71,6 +71,7 @@ var houseMap = []wall{
 	{pkg: "job/wire"},
 	{pkg: "automation/wire"},
 	{pkg: "memory/wire"},
+	{pkg: "source/wire"},
 	{pkg: "login/wire", may: "login/device"},
 	{pkg: "inbox/wire"},
 	{pkg: "session/wire"},
@@ -104,8 +105,11 @@ var houseMap = []wall{
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
 	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run tool tool/box session provider repo/diff"}, // a version is shown as what it changes
-	{pkg: "memory", may: "memory/wire memory/text"},
-	{pkg: "memory/text", pure: true},                             // terms, queries, scores
+	{pkg: "memory", may: "memory/wire memory/text memory/postings"},
+	{pkg: "memory/postings", may: "memory/text"}, // which texts have which terms, in a table of a room
+	{pkg: "memory/text", pure: true},             // terms, queries, scores
+	{pkg: "source", may: "source/wire source/boxed source/decode memory/text memory/postings tool tool/box"},
+	{pkg: "source/boxed", may: "source/decode tool/box"},         // documents are read in a process of their own
 	{pkg: "source/decode", may: "source/decode/pdf", pure: true}, // text out of documents
 	{pkg: "source/decode/pdf", pure: true},                       // words of a PDF, as people read them
 
@@ -159,7 +163,7 @@ var houseMap = []wall{
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv panel/sign"}, // tests only
 	{pkg: "client"},
-	{pkg: "cli", may: "cli/* jj tool/confine"}, // this program starts itself to become a confined command
+	{pkg: "cli", may: "cli/* jj tool/confine source/boxed"}, // this program starts itself to become a confined command, or to read documents
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires login/device"},
 	{pkg: "cli/automation", may: "cli/* wires automation/spec"}, // a definition is checked without a server

@@ -35,8 +35,10 @@ import (
 	"tandem/internal/cli/session"
 	"tandem/internal/cli/setup"
 	"tandem/internal/cli/share"
+	sources "tandem/internal/cli/source"
 	"tandem/internal/cli/space"
 	"tandem/internal/jj"
+	"tandem/internal/source/boxed"
 	"tandem/internal/tool/confine"
 )
 
@@ -63,6 +65,9 @@ func Version() string {
 func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	if confine.Called(args) {
 		return confine.Main(args, errw)
+	}
+	if boxed.Called(args) {
+		return boxed.Main(context.Background(), in, out)
 	}
 	ctx, stop := context.Background(), func() {}
 	if len(args) < 2 || args[1] != "serve" { // serve has its own way with signals
@@ -188,6 +193,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	manEntry,
 	mcp.Commands,
 	memory.Commands,
+	sources.Commands,
 	policy.Commands,
 	repo.Commands,
 	resource.Commands,

@@ -12,7 +12,7 @@ import (
 // its workspaces and repositories, its seats in spaces, the programs that are started on it.
 var elsewhere = []string{"whoami", "invite", "person", "device", "actor",
 	"token", "approvals", "approve", "deny", "inbox", "grant", "policy", "audit",
-	"secret", "session", "relay", "provider", "connector", "budget", "resource", "memory", "automation"}
+	"secret", "session", "relay", "provider", "connector", "budget", "resource", "memory", "source", "automation"}
 
 // aboutServer says which server a command is about.
 func aboutServer(k *kit.Kit, root, cmd *cobra.Command) error {

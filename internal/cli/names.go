@@ -36,6 +36,7 @@ var (
 	keys     = []source{{"resource.list", "items", nil, []string{"key"}, "owner"}}
 	memories = []source{{"memory.list", "records", nil, []string{"id"}, "kind"},
 		{"memory.list", "records", map[string]any{"state": "proposed"}, []string{"id"}, "kind"}}
+	folders = []source{{"source.list", "sources", nil, []string{"name"}, "state"}}
 	relays  = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
 	waiting = []source{{"question.list", "questions", nil, []string{"id"}, "session"}}
 )
@@ -50,6 +51,7 @@ var arguments = map[string][]source{
 	"repo NAME":       repos, "board ID": tasks, "board ON": tasks, "board PEER": peers, "space remove NAME": peers, "space PEER": peers,
 	"secret NAME": secrets, "connector NAME": programs, "provider PROVIDER": models, "provider remove ID": models, "resource KEY": keys,
 	"memory MEMORY":    memories,
+	"source SOURCE":    folders,
 	"relay RELAY":      relays,
 	"grant revoke ID":  {{"grant.list", "grants", nil, []string{"id"}, "resource"}},
 	"panel signout ID": {{"signin.list", "items", nil, []string{"id"}, "browser"}},

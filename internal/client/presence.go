@@ -19,7 +19,8 @@ var present = map[string]bool{
 	"secret.rotate":   true, "secret.unmask": true, "schedule.remove": true, "schedule.set": true,
 	"server.backup": true, "server.key_copy": true, "server.restore": true, "server.rotate": true,
 	"setting.keep": true, "session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,
-	"signin.end": true, "signin.key": true, "space.take_over": true, "token.new": true, "workspace.rekey": true, "token.revoke": true,
+	"signin.end": true, "signin.key": true, "source.add": true, "source.import": true, "source.preview": true,
+	"source.resume": true, "source.revoke": true, "space.take_over": true, "token.new": true, "workspace.rekey": true, "token.revoke": true,
 }
 
 // NeedsPresence reports whether an operation is known to be refused without a

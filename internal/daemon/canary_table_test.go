@@ -31,6 +31,8 @@ var carriers = map[string]bool{
 	"session.revert":   false,
 	"session.tool":     false,
 	"session.unrevert": false,
+	"source.search":    true,
+	"source.show":      false,
 	"space.inbox":      true,
 	"space.share":      false,
 	"space.wait":       false,
@@ -77,7 +79,8 @@ func init() {
 		"space.knock_next", "space.knock_reply", "space.list", "space.peers", "space.phrase", "space.receipt", "space.remote", "space.rename",
 		"space.revoke", "space.start", "space.surfaced", "space.verify", "space.whoami", "token.list", "tunnel.share", "tunnel.status",
 		"tunnel.stop", "workspace.reach", "workspace.trust")
-	saying(forPeople, "device.revoke", "person.remove")
+	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
+	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")
 	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",
 		"automation.accept", "automation.on", "automation.retry", "automation.skip",
 		"audit.confirm", "audit.export", "audit.forget", "budget.set", "connector.accept", "connector.command", "folder.grant", "grant.add",

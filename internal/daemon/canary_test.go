@@ -25,6 +25,7 @@ import (
 	"tandem/internal/policy/book"
 	"tandem/internal/repo/host"
 	"tandem/internal/session"
+	sourcewire "tandem/internal/source/wire"
 	"tandem/internal/space/peer"
 	"tandem/internal/testenv"
 )
@@ -127,6 +128,9 @@ func newTracked(t *testing.T) *tracked {
 	h.do("workspace.claim", host.ClaimIn{Repo: "project", Name: "anns"})
 	h.do("repo.lease", host.LeaseIn{Repo: "project", Workspace: "anns", Path: "priv/" + h.words[1] + ".txt"})
 	h.ids = append(h.asked(), h.session.ID, "work")
+	h.do("source.add", sourcewire.AddIn{Name: "project", Folder: h.root})
+	h.do("source.resume", sourcewire.NameIn{Name: "project"})
+	h.do("source.import", sourcewire.NameIn{Name: "project"})
 	h.seated()
 	return h
 }
@@ -202,6 +206,10 @@ func (h *tracked) values(field string) []any {
 		return []any{"priv/p.txt", filepath.Join(h.tree, "priv", "p.txt"), "link.txt", "priv", "**"}
 	case "folder", "directory", "cwd":
 		return []any{h.root, h.tree, filepath.Join(h.root, "priv")}
+	case "source":
+		return []any{"project"}
+	case "query":
+		return []any{"changed with priv"}
 	case "bookmarks":
 		return []any{[]string{"main"}}
 	case "args", "input":

@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"context"
 	"os"
 	"testing"
 
+	"tandem/internal/source/boxed"
 	"tandem/internal/tool/confine"
 )
 
@@ -11,6 +13,9 @@ import (
 func TestMain(m *testing.M) {
 	if confine.Called(os.Args) {
 		os.Exit(confine.Main(os.Args, os.Stderr))
+	}
+	if boxed.Called(os.Args) {
+		os.Exit(boxed.Main(context.Background(), os.Stdin, os.Stdout))
 	}
 	os.Exit(m.Run())
 }

@@ -42,6 +42,7 @@ import (
 	"tandem/internal/session/loop"
 	relays "tandem/internal/session/relay"
 	"tandem/internal/session/terminal"
+	sources "tandem/internal/source"
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
 	"tandem/internal/tunnel"
@@ -72,6 +73,7 @@ var migrations = []db.Migrations{
 	job.Migrations,
 	automation.Migrations,
 	memory.Migrations,
+	sources.Migrations,
 	login.Migrations,
 }
 
@@ -106,6 +108,7 @@ type rooms struct {
 	job        *job.Room
 	automation *automation.Room
 	memory     *memory.Room
+	source     *sources.Room
 	login      *login.Room
 }
 
@@ -160,6 +163,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.briefSessions()
+	d.makeSources()
 	d.buildTunnel()
 	d.makeSchedules()
 	d.makeAutomations(&table)
@@ -179,6 +183,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.approval.Ops(),
 		d.rooms.resource.Ops(),
 		d.rooms.memory.Ops(),
+		d.rooms.source.Ops(),
 		spaces,
 		d.rooms.session.Ops(),
 		d.rooms.connector.Ops(),
@@ -335,7 +340,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			d.Log.Error("sweep the gate", "err", err)
 		}
 		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && !d.rooms.terminal.Busy() && !d.rooms.relay.Busy() &&
-			!d.rooms.automation.Busy() && !d.rooms.job.Busy() && !d.rooms.schedule.Busy() &&
+			!d.rooms.automation.Busy() && !d.rooms.job.Busy() && !d.rooms.schedule.Busy() && !d.rooms.source.Busy() &&
 			time.Since(time.Unix(0, d.lastUse.Load())) > idle && !d.rooms.remotes.Busy() {
 			d.Log.Info("idle")
 			d.stop()

@@ -28,6 +28,7 @@ const (
 	KindServer     ResourceKind = "server"
 	KindSession    ResourceKind = "session"
 	KindSetting    ResourceKind = "setting"
+	KindSource     ResourceKind = "source"
 	KindSpace      ResourceKind = "space"
 	KindTenant     ResourceKind = "tenant"
 	KindToken      ResourceKind = "token"
@@ -39,7 +40,7 @@ const (
 var kinds = []ResourceKind{
 	KindActor, KindApproval, KindAutomation, KindBoard, KindConnector, KindFolder, KindGrant, KindJob, KindJoin, KindJournal, KindLogin,
 	KindMemory, KindNotify, KindPolicy,
-	KindProvider, KindRelay, KindRepo, KindResource, KindSecret, KindServer, KindSession, KindSetting, KindSpace,
+	KindProvider, KindRelay, KindRepo, KindResource, KindSecret, KindServer, KindSession, KindSetting, KindSource, KindSpace,
 	KindTenant, KindToken, KindTool, KindTunnel, KindWorkspace,
 }
 

@@ -96,3 +96,12 @@ var binaries = map[string]string{
 	"PNG pictures": "\x89PNG", "JPEG pictures": "\xff\xd8\xff", "GIF pictures": "GIF8",
 	"old Office files (save it as .docx, .xlsx or .pptx)": "\xd0\xcf\x11\xe0",
 }
+
+// Format is what a document is read as, by its name and its first bytes; "" when nobody here reads it.
+func Format(name string, data []byte) string {
+	format, read := pick(name, data)
+	if read == nil {
+		return ""
+	}
+	return format
+}

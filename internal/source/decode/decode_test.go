@@ -19,9 +19,9 @@ func TestTexts(t *testing.T) {
 		left      []string
 	}{
 		"a.md": {"---\ntitle: \"Guide\"\n---\nHello\n\n# Setup\nGo\n\n```\n# no heading <!-- shown -->\n```\n<!-- not\nshown --> here\n" +
-			"Linux\n-----\napt\n# End #\nbye", "Guide", []Part{{"", "Hello"},
-			{"Setup", "# Setup\nGo\n\n```\n# no heading <!-- shown -->\n```\n\n here"}, {"Setup > Linux", "Linux\n-----\napt"},
-			{"End", "# End #\nbye"}}, []string{"comments, which are not shown"}},
+			"Linux\n-----\napt\n# End #\nbye", "Guide", []Part{{"line 4", "Hello"},
+			{"Setup, line 6", "# Setup\nGo\n\n```\n# no heading <!-- shown -->\n```\n\n here"}, {"Setup > Linux, line 14", "Linux\n-----\napt"},
+			{"End, line 17", "# End #\nbye"}}, []string{"comments, which are not shown"}},
 		"a.html": {"<html><head><title> A  page</title><style>x</style></head><body><h1>Top <i>one</i></h1><p>Some <b>bold</b>, and\nmore.</p>" +
 			"<ul><li>one<li>two</ul><p hidden>secret<p style='Display: None'>secret<span aria-hidden=true>secret</span><h2>Below</h2><table>" +
 			"<tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><pre>x\n  y</pre><script>no()</script>", "A page",

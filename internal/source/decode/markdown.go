@@ -1,6 +1,9 @@
 package decode
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // readMarkdown makes a part of each section. Comments are not text: who reads the page does not see them.
 func readMarkdown(w *writer, data []byte) error {
@@ -8,9 +11,12 @@ func readMarkdown(w *writer, data []byte) error {
 	if err != nil {
 		return err
 	}
-	lines := w.seen(strings.Split(w.frontMatter(strings.ReplaceAll(s, "\r\n", "\n")), "\n"))
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	body := w.frontMatter(s)
+	lines := w.seen(strings.Split(body, "\n"), 1+strings.Count(s[:len(s)-len(body)], "\n"))
 	var path headings
 	begin := 0
+	part := func(of []line) error { return w.part(placed(path.String(), of), joined(of)) }
 	for i, line := range lines {
 		level, title := headingOf(line.text)
 		if level == 0 && i+1 < len(lines) && !lines[i+1].code {
@@ -19,7 +25,7 @@ func readMarkdown(w *writer, data []byte) error {
 		if line.code || level == 0 {
 			continue
 		}
-		if err := w.part(path.String(), joined(lines[begin:i])); err != nil {
+		if err := part(lines[begin:i]); err != nil {
 			return err
 		}
 		begin = i
@@ -28,13 +34,28 @@ func readMarkdown(w *writer, data []byte) error {
 			w.doc.Title = clip(title)
 		}
 	}
-	return w.part(path.String(), joined(lines[begin:]))
+	return part(lines[begin:])
 }
 
 // line is one of a page, and whether it is inside a fence, where nothing has a meaning.
 type line struct {
 	text string
 	code bool
+	nr   int // in the file
+}
+
+// placed says below which headings some lines stand, and with which line what is written there begins.
+func placed(headings string, of []line) string {
+	for _, l := range of {
+		if strings.TrimSpace(l.text) == "" {
+			continue
+		}
+		if headings != "" {
+			headings += ", "
+		}
+		return headings + "line " + strconv.Itoa(l.nr)
+	}
+	return headings
 }
 
 func joined(lines []line) string {
@@ -45,11 +66,11 @@ func joined(lines []line) string {
 	return b.String()
 }
 
-// seen are the lines without what stands in comments.
-func (w *writer) seen(lines []string) []line {
+// seen are the lines without what stands in comments; first is the number of the first.
+func (w *writer) seen(lines []string, first int) []line {
 	out := make([]line, 0, len(lines))
 	fence, comment := "", false
-	for _, text := range lines {
+	for i, text := range lines {
 		mark := fenceOf(text)
 		switch {
 		case comment:
@@ -59,14 +80,14 @@ func (w *writer) seen(lines []string) []line {
 			}
 			comment = false
 		case fence != "":
-			out = append(out, line{text, true})
+			out = append(out, line{text, true, first + i})
 			if strings.HasPrefix(mark, fence) && strings.TrimSpace(strings.TrimLeft(text, " `~")) == "" {
 				fence = ""
 			}
 			continue
 		case mark != "":
 			fence = mark
-			out = append(out, line{text, true})
+			out = append(out, line{text, true, first + i})
 			continue
 		}
 		for {
@@ -81,7 +102,7 @@ func (w *writer) seen(lines []string) []line {
 				break
 			}
 		}
-		out = append(out, line{text, false})
+		out = append(out, line{text, false, first + i})
 	}
 	return out
 }

@@ -179,6 +179,29 @@ your-server$ echo '{"text":"Tea is at four","state":"live"}' > memory.jsonl
 your-server> tandem memory import memory.jsonl
   shows 1 added
 your-server> tandem memory import memory.jsonl --live
+your-server$ mkdir -p docs; printf '# Releases\n\nThe release checklist of the merge queue.\n' >docs/release.md
+your-server> tandem source preview docs
+  shows 1 markdown
+your-server> tandem source add docs --name handbook
+  shows handbook is paused
+not run: the folder is somebody's home: tandem source add . --name notes --every 60
+your-server> tandem source resume handbook
+your-server$ for i in $(seq 600); do tandem source list | grep -q 'passages, imported' && break; sleep 0.1; done
+your-server> tandem source list
+  shows active, 1 files in
+your-server> tandem source search release checklist
+  shows handbook/release.md (Releases, line 1)
+your-server> tandem source search '"merge queue"' --in handbook
+  shows handbook/release.md
+your-server> tandem source sync handbook
+your-server> tandem source show handbook
+  shows owner
+your-server> tandem source pause handbook
+  shows handbook is paused
+your-server> tandem source quarantine handbook --reason 'somebody else wrote into the folder'
+  shows handbook is quarantined
+your-server> tandem source revoke handbook
+  shows handbook is revoked
 # The journal.
 your-server> tandem audit log --rows
   shows PHASE

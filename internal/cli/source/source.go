@@ -1,0 +1,166 @@
+// Package source holds the commands for folders whose documents are searched.
+package source
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/op"
+	"tandem/internal/source/wire"
+)
+
+// Commands are this package's commands.
+func Commands(k *kit.Kit) []*cobra.Command {
+	cmd := &cobra.Command{
+		Use: "source", Short: "Folders whose documents are searched, with citations",
+		Long: `Folders whose documents are searched: Markdown, HTML, text, code, PDF, DOCX, XLSX, PPTX, e-mail, CSV, JSON and notebooks.
+Each passage names its file and place. What policy denies of a folder is neither imported nor found.`,
+	}
+	cmd.AddCommand(newPreview(k), newAdd(k), newList(k), newShow(k), newSearch(k), newSync(k), newPause(k), newResume(k),
+		newQuarantine(k), newRevoke(k))
+	return []*cobra.Command{cmd}
+}
+
+func newPreview(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "preview [FOLDER]", Short: "See what an import would bring", Args: cobra.MaximumNArgs(1),
+		Example: "  tandem source preview docs",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := k.Folder(cmd.Context(), first(args))
+			if err != nil {
+				return err
+			}
+			out, err := op.Do(cmd.Context(), k, wire.Preview, wire.PreviewIn{Folder: folder})
+			if err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) { previewed(w, out) })
+		},
+	}
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func previewed(w io.Writer, p wire.PreviewOut) {
+	fmt.Fprintf(w, "%s: %d files, %d KB\n", kit.VisibleLine(p.Folder), p.Files, (p.Bytes+1023)/1024)
+	for _, format := range slices.Sorted(maps.Keys(p.Formats)) {
+		fmt.Fprintf(w, "  %5d %s\n", p.Formats[format], format)
+	}
+	for _, f := range p.Sample {
+		fmt.Fprintf(w, "  %s\n", kit.VisibleLine(f))
+	}
+	if more := p.Files - len(p.Sample); more > 0 {
+		fmt.Fprintf(w, "  and %d more\n", more)
+	}
+	if p.LeftOut > 0 {
+		fmt.Fprintf(w, "%d would be left out:\n", p.LeftOut)
+	}
+	refused(w, p.Left)
+}
+
+func refused(w io.Writer, files []wire.BadFile) {
+	for _, f := range files {
+		fmt.Fprintf(w, "  %s: %s\n", kit.VisibleLine(f.File), kit.VisibleLine(f.Reason))
+	}
+}
+
+func newAdd(k *kit.Kit) *cobra.Command {
+	var in wire.AddIn
+	cmd := &cobra.Command{
+		Use: "add [FOLDER]", Short: "Bind a folder, and see what an import would bring; needs your PIN", Args: cobra.MaximumNArgs(1),
+		Long: `Bind a folder, and see what an import would bring. Nothing is imported yet: the source begins paused.
+When what you see is right, let it go on: tandem source resume NAME.`,
+		Example: "  tandem source add docs --name handbook\n  tandem source add . --name notes --every 60",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if in.Folder, err = k.Folder(cmd.Context(), first(args)); err != nil {
+				return err
+			}
+			if in.Name == "" {
+				in.Name = filepath.Base(in.Folder)
+			}
+			seen, err := op.Do(cmd.Context(), k, wire.Preview, wire.PreviewIn{Folder: in.Folder})
+			if err != nil {
+				return err
+			}
+			out, err := op.Do(cmd.Context(), k, wire.Add, in)
+			if err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				previewed(w, seen)
+				fmt.Fprintf(w, "%s is paused, and nothing is imported yet; import it: tandem source resume %s\n", out.Name, out.Name)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Name, "name", "", "by which it is cited (the folder's)")
+	cmd.Flags().IntVar(&in.Every, "every", 0, "look at it by itself every so many minutes (only when you ask)")
+	return cmd
+}
+
+func newSearch(k *kit.Kit) *cobra.Command {
+	var in wire.SearchIn
+	cmd := &cobra.Command{
+		Use: "search WORDS…", Short: "Search the documents", Args: cobra.MinimumNArgs(1),
+		Long: `Search the documents of all sources: words, "phrases in quotes" and beginnings*. The best passages come first, each with its
+file and place. You find what you may read, and nothing else changes what you find.`,
+		Example: "  tandem source search release checklist\n  tandem source search '\"merge queue\"' --in handbook",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Query = strings.Join(args, " ")
+			out, err := op.Do(cmd.Context(), k, wire.Search, in)
+			if err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				if len(out.Passages) == 0 {
+					fmt.Fprintln(w, "nothing is known of that here")
+				}
+				for _, p := range out.Passages {
+					fmt.Fprintf(w, "%s\n", kit.VisibleLine(Cited(p)))
+					for _, line := range excerpt(p.Text) {
+						fmt.Fprintf(w, "    %s\n", kit.VisibleLine(line))
+					}
+				}
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.Source, "in", "", "only in this source")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (10)")
+	return cmd
+}
+
+// Cited says where a passage stands.
+func Cited(p wire.Passage) string {
+	out := p.Source + "/" + p.File
+	if p.Place != "" {
+		out += " (" + p.Place + ")"
+	}
+	return out
+}
+
+// excerpt are the first lines of a passage.
+func excerpt(text string) []string {
+	const lines, columns = 6, 160
+	all := strings.Split(strings.TrimSpace(text), "\n")
+	out := all[:min(len(all), lines)]
+	for i, l := range out {
+		if r := []rune(l); len(r) > columns {
+			out[i] = string(r[:columns-1]) + "…"
+		}
+	}
+	if len(all) > lines {
+		out = append(out, "…")
+	}
+	return out
+}

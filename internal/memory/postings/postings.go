@@ -1,0 +1,191 @@
+// Package postings keeps which texts have which terms, in a table of the room that owns the texts, and weighs texts by the terms of a
+// question. The table has the columns tenant, term, place, nr, often, length and spots; a place is a part of it that somebody may read
+// or not. What is counted and found lies in the places that a search names, and nothing else changes it.
+package postings
+
+import (
+	"cmp"
+	"database/sql"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/internal/db"
+	"tandem/internal/memory/text"
+)
+
+// Bounds of a search: postings that are read and texts that are weighed.
+const (
+	maxPostings   = 200_000
+	maxBegun      = 64 // terms that a beginning* stands for
+	maxCandidates = 400
+	maxSpots      = 64 // places of a term in one text that are kept for phrases
+)
+
+// Put adds the terms of a text, and says how many it has.
+func Put(tx *db.Tx, table, tenant string, place, nr int64, s string) (length int, err error) {
+	terms := text.Terms(s)
+	spots := map[string][]int{}
+	for _, t := range terms {
+		spots[t.Stem] = append(spots[t.Stem], t.At)
+	}
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(spots)), 50) {
+		args := make([]any, 0, 7*len(some))
+		for _, stem := range some {
+			args = append(args, tenant, []byte(stem), place, nr, len(spots[stem]), len(terms), written(spots[stem]))
+		}
+		if _, err := tx.Exec("INSERT INTO "+table+" (tenant, term, place, nr, often, length, spots) VALUES "+
+			strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?),", len(some)), ","), args...); err != nil {
+			return 0, err
+		}
+	}
+	return len(terms), nil
+}
+
+// Search is one look into a table of postings.
+type Search struct {
+	Tx     *db.Tx
+	Table  string
+	Tenant string
+	Places []int64 // that are read; at least one
+	Hidden []int64 // texts that are not there for who asks
+	Corpus text.Corpus
+}
+
+// where is the condition of every query: the tenant, the places, and not what is hidden.
+func (s Search) where() (string, []any) {
+	cond, in := s.Tx.Among("place", s.Places)
+	args := []any{s.Tenant, in}
+	if len(s.Hidden) > 0 {
+		hidden, out := s.Tx.Among("nr", s.Hidden)
+		cond, args = cond+" AND NOT "+hidden, append(args, out)
+	}
+	return " WHERE tenant = ? AND " + cond, args
+}
+
+// term is one that a question asks for, and in how many texts it stands.
+type term struct {
+	stem  string
+	texts int
+}
+
+// Score finds what has the words of a question and weighs it, the best first, rare words before others. What is common is left out when
+// too much was read already: it changes little. A hit's id is the number of its text, of one length, so that equal scores are in order.
+func (s Search) Score(q text.Query) ([]text.Hit, error) {
+	terms, err := s.terms(q)
+	if err != nil {
+		return nil, err
+	}
+	scores := map[int64]float64{}
+	spots := map[string]map[int64][]int{}
+	for _, p := range q.Phrases {
+		for _, stem := range p {
+			spots[stem] = map[int64][]int{}
+		}
+	}
+	where, within := s.where()
+	read := 0
+	for _, t := range terms {
+		if _, phrase := spots[t.stem]; read > 0 && read+t.texts > maxPostings && !phrase {
+			continue
+		}
+		read += t.texts
+		weight := s.Corpus.Weight(t.texts)
+		rows, err := s.Tx.Query("SELECT nr, often, length, spots FROM "+s.Table+where+" AND term = ?",
+			append(slices.Clone(within), []byte(t.stem))...)
+		if err != nil {
+			return nil, err
+		}
+		_, err = db.Collect(rows, nil, func(rows *sql.Rows) (_ struct{}, err error) {
+			var nr int64
+			var often, length int
+			var where string
+			err = rows.Scan(&nr, &often, &length, &where)
+			scores[nr] += s.Corpus.Score(weight, often, length)
+			if at := spots[t.stem]; at != nil {
+				at[nr] = readSpots(where)
+			}
+			return struct{}{}, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	hits := make([]text.Hit, 0, len(scores))
+	for nr, score := range scores {
+		if slices.ContainsFunc(q.Phrases, func(p []string) bool { return !stands(p, nr, spots) }) {
+			continue
+		}
+		hits = append(hits, text.Hit{ID: pad(nr), Score: score})
+	}
+	text.Sort(hits)
+	return hits[:min(len(hits), maxCandidates)], nil
+}
+
+// Nr is the number of the text that was found.
+func Nr(h text.Hit) int64 {
+	nr, _ := strconv.ParseInt(h.ID, 10, 64)
+	return nr
+}
+
+// stands says whether a phrase is in a text.
+func stands(phrase []string, nr int64, spots map[string]map[int64][]int) bool {
+	var places [][]int
+	for _, stem := range phrase {
+		places = append(places, spots[stem][nr])
+	}
+	return text.Follow(places)
+}
+
+// terms are those of a question that stand in any text that the caller may read, the rarest first.
+func (s Search) terms(q text.Query) (out []term, err error) {
+	where, within := s.where()
+	for _, stem := range q.Stems {
+		t := term{stem: stem}
+		if err := s.Tx.QueryRow("SELECT count(*) FROM "+s.Table+where+" AND term = ?",
+			append(slices.Clone(within), []byte(stem))...).Scan(&t.texts); err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	for _, begin := range q.Prefixes {
+		rows, err := s.Tx.Query("SELECT term, count(*) FROM "+s.Table+where+" AND term >= ? AND term < ? GROUP BY term ORDER BY term LIMIT "+
+			strconv.Itoa(maxBegun), append(slices.Clone(within), []byte(begin), append([]byte(begin), 0xff))...)
+		begun, err := db.Collect(rows, err, func(rows *sql.Rows) (t term, err error) {
+			var stem []byte
+			err = rows.Scan(&stem, &t.texts)
+			t.stem = string(stem)
+			return t, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, begun...)
+	}
+	slices.SortFunc(out, func(a, b term) int { return cmp.Or(cmp.Compare(a.texts, b.texts), strings.Compare(a.stem, b.stem)) })
+	return slices.CompactFunc(out, func(a, b term) bool { return a.stem == b.stem }), nil
+}
+
+func written(spots []int) string {
+	var b strings.Builder
+	for _, at := range spots[:min(len(spots), maxSpots)] {
+		b.WriteString(strconv.Itoa(at))
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func readSpots(s string) (out []int) {
+	for _, f := range strings.Fields(s) {
+		if n, err := strconv.Atoi(f); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func pad(nr int64) string {
+	s := strconv.FormatInt(nr, 10)
+	return strings.Repeat("0", max(0, 18-len(s))) + s
+}

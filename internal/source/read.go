@@ -1,0 +1,65 @@
+package source
+
+import (
+	"context"
+	"path/filepath"
+
+	"tandem/internal/db"
+	"tandem/internal/op"
+	"tandem/internal/source/wire"
+)
+
+const maxBad = 200
+
+func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
+	out := wire.ListOut{Sources: []wire.Source{}}
+	rows, err := r.DB.Query(ctx, "SELECT "+columns+" FROM source WHERE tenant = ? ORDER BY name", op.CallerFrom(ctx).Tenant)
+	all, err := db.Collect(rows, err, scanRow)
+	for _, s := range all {
+		if err != nil {
+			return out, err
+		}
+		if s.State == wire.Revoked && !in.Revoked || !op.May(ctx, "source.list", at(s.Name)) || !op.Sees(ctx, s.Folder) {
+			continue
+		}
+		err = r.count(ctx, s)
+		out.Sources = append(out.Sources, s.Source)
+	}
+	return out, err
+}
+
+// count fills in what is stored of a source, and how far an import of it is.
+func (r *Room) count(ctx context.Context, s *binding) error {
+	r.mu.Lock()
+	if p, under := r.at[s.tenant+"/"+s.Name]; under {
+		s.Progress, s.Waiting = &p, true
+	}
+	r.mu.Unlock()
+	return r.DB.QueryRow(ctx, `SELECT coalesce(sum(CASE WHEN reason = '' THEN 1 ELSE 0 END), 0), coalesce(sum(texts), 0),
+		coalesce(sum(CASE WHEN reason = '' THEN 0 ELSE 1 END), 0) FROM source_file WHERE tenant = ? AND place = ?`, s.tenant,
+		s.nr).Scan(&s.Files, &s.Passages, &s.Bad)
+}
+
+func (r *Room) show(ctx context.Context, in wire.NameIn) (wire.ShowOut, error) {
+	out := wire.ShowOut{BadFiles: []wire.BadFile{}}
+	s, err := scan(r.DB.QueryRow(ctx, "SELECT "+columns+" FROM source WHERE tenant = ? AND name = ?", op.CallerFrom(ctx).Tenant, in.Name))
+	if db.NoRows(err) || err == nil && (s.State == wire.Revoked || !op.Sees(ctx, s.Folder)) {
+		return out, op.NoSuch("source", in.Name)
+	}
+	if err == nil {
+		err = r.count(ctx, s)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Source = s.Source
+	rows, err := r.DB.Query(ctx, "SELECT "+fileColumns+" FROM source_file WHERE tenant = ? AND place = ? AND reason <> '' ORDER BY path LIMIT ?",
+		s.tenant, s.nr, maxBad)
+	files, err := db.Collect(rows, err, scanFile)
+	for _, f := range files {
+		if op.Sees(ctx, filepath.Join(s.Folder, filepath.FromSlash(f.path))) {
+			out.BadFiles = append(out.BadFiles, wire.BadFile{File: f.path, Reason: f.reason})
+		}
+	}
+	return out, err
+}
