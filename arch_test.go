@@ -104,7 +104,8 @@ var houseMap = []wall{
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
-	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run tool tool/box session provider repo/diff"}, // a version is shown as what it changes
+	{pkg: "automation/hook", pure: true},                          // who signed a webhook
+	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook tool tool/box session provider repo/diff"}, // a version is shown as what it changes
 	{pkg: "memory", may: "memory/wire memory/text memory/postings"},
 	{pkg: "memory/postings", may: "memory/text"}, // which texts have which terms, in a table of a room
 	{pkg: "memory/text", pure: true},             // terms, queries, scores

@@ -124,6 +124,9 @@ func begins(a *spec.Automation) (out []string) {
 		if t.Schedule != "" {
 			out = append(out, t.Schedule+", "+t.Zone)
 		}
+		if t.Webhook != "" {
+			out = append(out, "webhook "+t.ID+" ("+t.Webhook+")")
+		}
 	}
 	return out
 }
@@ -135,8 +138,8 @@ func unbuilt(a *spec.Automation) (out []string) {
 		no("profile strict: write guided, and a gate before what is to wait for a person")
 	}
 	for _, t := range a.Triggers {
-		if t.Schedule == "" {
-			no("trigger %s: runs begin by hand or by a schedule so far", t.ID)
+		if t.Schedule == "" && t.Webhook == "" {
+			no("trigger %s: runs begin by hand, by a schedule or by a webhook so far", t.ID)
 		}
 	}
 	for i := range a.Nodes {

@@ -32,7 +32,12 @@ type Room struct {
 	Told func(tx *db.Tx, tenant string, r *wire.Run) error
 	// Abandon ends an ask whose answer would do nothing any more.
 	Abandon func(tx *db.Tx, tenant, asker, ask, why string) (bool, error)
-	Owner   string // this server, among those that claim steps
+	// Seal keeps what a webhook's sender signs with, Lend gives it to one call, and Drop forgets it.
+	Seal func(tx *db.Tx, tenant, name, value, by string) error
+	Lend func(ctx context.Context, tenant, name string, fn func(value []byte) error) error
+	Drop func(tx *db.Tx, tenant, name string) error
+
+	Owner string // this server, among those that claim steps
 	// Ours says whether this server does what is due: of several that share the database one does, also what was begun at another.
 	Ours   func() bool
 	Shared bool // there may be others
@@ -41,6 +46,7 @@ type Room struct {
 	// Errand lets run start a command in its box, where its folder is one that a person granted, and says what was set aside then.
 	Errand func(ctx context.Context, e session.Errand, run func(context.Context, box.Box) error) (aside []string, err error)
 
+	door    *door
 	mu      sync.Mutex
 	dirty   map[runKey]bool                  // runs to be looked at
 	inHand  map[*job]context.CancelCauseFunc // steps that are being done, and what ends them
@@ -61,7 +67,7 @@ type Grant struct {
 // New makes the room; its functions are given before its first use.
 func New(d *db.DB, log *slog.Logger) *Room {
 	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
-		wake: make(chan struct{}, 1), Ours: func() bool { return true }}
+		door: newDoor(), wake: make(chan struct{}, 1), Ours: func() bool { return true }}
 }
 
 func at(name string) op.Resource { return op.Resource{Kind: "automation", Path: "/" + name} }
@@ -89,5 +95,5 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Remove an automation that is switched off, with its versions and its runs. What it did stays in the journal."},
 			named, r.remove),
 	}
-	return append(ops, r.runOps()...)
+	return append(append(ops, r.runOps()...), r.hookOps()...)
 }

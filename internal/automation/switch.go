@@ -253,7 +253,18 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.OK, 
 			return wire.OK{}, err
 		}
 	}
-	for _, table := range []string{"automation_tick", "automation_trigger", "automation_run", "automation_version", "automation"} {
+	hooks, err := tx.Query("SELECT trigger_id FROM automation_hook WHERE tenant = ? AND name = ?", c.Tenant, s.Name)
+	triggers, err := db.Collect(hooks, err, func(rows *sql.Rows) (t string, err error) { return t, rows.Scan(&t) })
+	if err != nil {
+		return wire.OK{}, err
+	}
+	for _, t := range triggers {
+		if err := r.Drop(tx, c.Tenant, hookSecret(s.Name, t)); err != nil && !fault.Is(err, fault.NotFound) {
+			return wire.OK{}, err
+		}
+	}
+	for _, table := range []string{"automation_delivery", "automation_hook",
+		"automation_tick", "automation_trigger", "automation_run", "automation_version", "automation"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND name = ?", c.Tenant, s.Name); err != nil {
 			return wire.OK{}, err
 		}

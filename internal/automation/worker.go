@@ -153,8 +153,10 @@ const elsewhere = time.Second
 
 // pass goes on with whatever can go on now, and says how long nothing else will.
 func (r *Room) pass(ctx context.Context) time.Duration {
-	if err := r.hearTurns(ctx); err != nil {
-		return r.stumble(ctx, err)
+	for _, do := range []func(context.Context) error{r.hearTurns, r.count} {
+		if err := do(ctx); err != nil {
+			return r.stumble(ctx, err)
+		}
 	}
 	if !r.Ours() {
 		return elsewhere

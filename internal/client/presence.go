@@ -3,7 +3,7 @@ package client
 // present are the operations that only a person present may call.
 var present = map[string]bool{
 	"actor.add": true, "actor.disable": true, "aside.keep": true, "approval.always": true, "approval.decide": true,
-	"approval.decide_several": true, "automation.accept": true, "automation.on": true, "automation.retry": true,
+	"approval.decide_several": true, "automation.accept": true, "automation.hook": true, "automation.on": true, "automation.retry": true,
 	"automation.skip": true,
 	"audit.confirm":   true, "audit.export": true, "audit.forget": true,
 	"budget.set": true, "connector.accept": true, "connector.command": true, "device.revoke": true,

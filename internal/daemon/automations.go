@@ -39,6 +39,11 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		_, err := d.rooms.book.Revoke(ctx, tx, book.GrantIDIn{ID: grant, Note: "the automation was switched off or changed"})
 		return err
 	}
+	r.Seal = func(tx *db.Tx, tenant, name, value, by string) error {
+		_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
+		return err
+	}
+	r.Lend, r.Drop = d.rooms.secret.Lend, d.rooms.secret.Drop
 	r.Abandon, r.Told = d.rooms.approval.Abandon, d.runTold
 	r.As = func(ctx context.Context, tenant, actor string) (op.Caller, error) {
 		return d.identity.Caller(ctx, tenant, actor, op.DoorInside)

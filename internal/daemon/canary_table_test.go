@@ -61,7 +61,7 @@ func init() {
 	saying(ownRows, "signin.key",
 		"actor.list", "actor.whoami", "approval.expire", "approval.forget", "approval.rules", "aside.discard", "audit.adopted",
 		"automation.cancel", "automation.command", "automation.list", "automation.off", "automation.pass", "automation.pause", "automation.tick",
-		"automation.remove",
+		"automation.remove", "automation.deliver", "automation.hooks", "automation.replay",
 		"automation.resume",
 		"audit.anchor", "audit.verify", "budget.list", "connector.add", "connector.list", "connector.login", "connector.logout",
 		"connector.remove", "connector.secret", "connector.sync", "connector.update", "folder.list", "grant.list",
@@ -82,7 +82,7 @@ func init() {
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")
 	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",
-		"automation.accept", "automation.on", "automation.retry", "automation.skip",
+		"automation.accept", "automation.hook", "automation.on", "automation.retry", "automation.skip",
 		"audit.confirm", "audit.export", "audit.forget", "budget.set", "connector.accept", "connector.command", "folder.grant", "grant.add",
 		"grant.revoke", "join.invite", "join.revoke",
 		"memory.add", "memory.edit", "memory.export", "memory.forget", "memory.import", "memory.promote",

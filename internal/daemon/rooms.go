@@ -144,7 +144,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.rooms.secret.Reserve(ownTokens, remoteTokens)
-	d.rooms.secret.Reserve(slices.Concat(session.Secrets, connector.Secrets, login.Secrets)...)
+	d.rooms.secret.Reserve(slices.Concat(session.Secrets, connector.Secrets, login.Secrets, automation.Secrets)...)
 	if err := d.keepTokens(ctx); err != nil {
 		return err
 	}
@@ -228,6 +228,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"GET /metrics":                http.HandlerFunc(d.metricsPage),
 		"/mcp":                        tools,
 		"POST /join":                  http.HandlerFunc(d.join),
+		"POST /hook/{key}":            http.HandlerFunc(d.hook),
 		"GET /sessions/{id}/stream":   http.HandlerFunc(d.followSession),
 		"GET /connectors/callback":    http.HandlerFunc(d.signedIn),
 		"GET /sessions/{id}/terminal": http.HandlerFunc(d.watchTerminal),

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/automation"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/notify"
@@ -93,6 +94,9 @@ func bridgePath(r *http.Request) bool {
 	case "/health", "/global/health", "/favicon.ico", "/icon.png", "/oauth/authorize":
 		return r.Method == http.MethodGet || r.Method == http.MethodHead
 	default:
+		if strings.HasPrefix(p, automation.HookPath) {
+			return r.Method == http.MethodPost
+		}
 		return r.Method == http.MethodGet && (strings.HasPrefix(p, "/.well-known/oauth-") || strings.HasPrefix(p, "/panel/static/"))
 	}
 }

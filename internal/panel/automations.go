@@ -35,6 +35,11 @@ func automationRoutes(p *Panel) {
 		}, again)
 	perform(p, "/panel/automations/{name}/run", wire.Begin, beginInput,
 		func(v *visit, _ wire.BeginIn, r *wire.Run) error { return v.go303(runHref(r.ID), "run-begun") }, again)
+	perform(p, "/panel/automations/{name}/replay", wire.Replay,
+		func(v *visit) (wire.ReplayIn, error) {
+			return wire.ReplayIn{Name: v.r.PathValue("name"), ID: v.r.PostFormValue("delivery")}, nil
+		},
+		func(v *visit, _ wire.ReplayIn, d wire.Delivery) error { return v.go303(runHref(d.Run), "run-begun") }, again)
 	onRoutes(p)
 	runRoutes(p)
 }
@@ -167,6 +172,7 @@ type AutomationView struct {
 	Facts   []ui.Pair
 	Runs    []RunRow
 	Ticks   []wire.TickRow
+	Hooks   wire.HooksOut
 	May     bool
 	MayOn   bool
 	Problem string
@@ -194,6 +200,10 @@ func (v *visit) automation(name, problem string) error {
 	}
 	if ticks, err := ask(v, wire.Ticks, wire.NameIn{Name: name}); err == nil { // a list beside the point
 		out.Ticks = ticks.Ticks[:min(len(ticks.Ticks), 20)]
+	}
+	if hooks, err := ask(v, wire.Hooks, wire.NameIn{Name: name}); err == nil {
+		out.Hooks = hooks
+		out.Hooks.Deliveries = hooks.Deliveries[:min(len(hooks.Deliveries), 20)]
 	}
 	s := v.shell("automations", name)
 	s.Here = versionHref(name, a.Digest) // the version that is read stays the one that is shown

@@ -83,6 +83,20 @@ your-server> tandem automation off nightly
 your-server$ until tandem automation remove nightly; do tandem automation runs list --json | grep -o 'run_[a-z0-9]*' | while read r; do tandem automation runs cancel $r; done; done; tandem automation add nightly.toml
 your-server> tandem automation remove nightly
   shows nightly is removed
+# A webhook of an automation: its address, a message, and the same message again.
+your-server$ printf '%s\n' 'name = "triage"' '[limits]' 'runs = 9' '[[trigger]]' 'id = "lab"' 'webhook = "gitlab"' '[[node]]' 'id = "note"' '[node.operation]' 'name = "resource.put"' 'input = { key = "triaged", value = "yes" }' > triage.toml; tandem automation add triage.toml; tandem automation on triage
+  shows triage is switched on
+your-server> tandem automation hook triage
+  shows is shown once
+not run: a secret that Stripe made is needed, which TestSchemes has: tandem automation hook paid stripe --secret
+your-server$ tandem automation hook triage --json > hook.json 2>/dev/null; curl -s -H "X-Gitlab-Token: $(sed -n 's/.*"secret": *"\([^"]*\)".*/\1/p' hook.json)" -d '{"word": "hello"}' "http://127.0.0.1:39731$(sed -n 's/.*"path": *"\([^"]*\)".*/\1/p' hook.json)"
+  shows "ok":true
+your-server> tandem automation hooks triage
+  shows 1 taken
+let dlv_01k… your-server$ tandem automation hooks triage --json | grep -o 'dlv_[a-z0-9]*' | head -1
+your-server> tandem automation replay triage dlv_01k…
+  shows triage begins
+your-server$ tandem automation off triage
 # Asks and their answers.
 your-server$ TANDEM_AS_TOKEN=BUILDER tandem settings set log.level debug
   exit 8

@@ -1,0 +1,216 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"tandem/internal/automation/hook"
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/id"
+	"tandem/internal/op"
+)
+
+// How much is kept of what webhooks bring.
+const (
+	MaxDelivery    = 1 << 20             // bytes of one message
+	keptDeliveries = 20_000              // of one webhook: what came before is known again among these
+	keptBodies     = 100                 // of one webhook: these can be replayed
+	remembered     = 30 * 24 * time.Hour // longer than any sender tries again
+)
+
+// Hook is an address that a sender knows.
+type Hook struct {
+	room                      *Room
+	tenant, name, trigger, id string
+	actor, scheme             string
+}
+
+// Hook finds the webhook of a key, while its automation is switched on with that trigger. Nobody who has no key learns what there is.
+func (r *Room) Hook(ctx context.Context, key string) (*Hook, error) {
+	none := fault.New(fault.NotFound, "hook", "there is no such webhook, or its automation is switched off")
+	if !r.door.everybody.take(r.DB.Now()) {
+		return nil, fault.New(fault.Exhausted, "hook", "too much at once")
+	}
+	if !strings.HasPrefix(key, "hook_") || len(key) > 60 {
+		return nil, none
+	}
+	h := &Hook{room: r}
+	var live string
+	err := r.DB.QueryRow(ctx, `SELECT h.tenant, h.name, h.trigger_id, h.id, a.actor, a.live FROM automation_hook h JOIN automation a ON
+		a.tenant = h.tenant AND a.name = h.name WHERE h.key_hash = ? AND a.live <> ''`, keyHash(key)).
+		Scan(&h.tenant, &h.name, &h.trigger, &h.id, &h.actor, &live)
+	if db.NoRows(err) {
+		return nil, none
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.door.room(h.id, r.DB.Now()) {
+		return nil, fault.New(fault.Exhausted, "hook", "this webhook is called too often")
+	}
+	v, err := r.version(ctx, &row{tenant: h.tenant, Automation: wire.Automation{Name: h.name}}, live)
+	if err != nil {
+		return nil, err
+	}
+	a, err := v.read()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range webhooks(a) {
+		if t.ID == h.trigger {
+			h.scheme = t.Webhook
+			return h, nil
+		}
+	}
+	return nil, none
+}
+
+// Hear takes a message in: one that is not signed right is counted, and nothing of it is kept.
+func (h *Hook) Hear(ctx context.Context, header func(string) string, body []byte) (out wire.Delivery, err error) {
+	r := h.room
+	var d hook.Delivery
+	err = r.Lend(ctx, h.tenant, hookSecret(h.name, h.trigger), func(secret []byte) (err error) {
+		d, err = hook.Check(h.scheme, secret, header, body, r.DB.Now())
+		return err
+	})
+	if err != nil {
+		r.door.refuse(h.id)
+		if fault.KindOf(err) == fault.Unavailable {
+			return out, err
+		}
+		return out, fault.New(fault.Unauthenticated, "hook", "%v", hook.ErrUnsigned)
+	}
+	if !utf8.Valid(body) || strings.ContainsRune(string(body), 0) {
+		return out, fault.New(fault.Invalid, "hook", "the body is no text")
+	}
+	c, err := r.As(ctx, h.tenant, h.actor)
+	if err != nil {
+		return out, err
+	}
+	c.Scope = []string{"automation.run"}
+	return op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Deliver, wire.DeliverIn{Name: h.name, Trigger: h.trigger, Hook: h.id, Sender: d.ID,
+		Kind: d.Kind, Mark: d.Mark, Body: string(body)})
+}
+
+func (r *Room) deliver(ctx context.Context, tx *db.Tx, in wire.DeliverIn) (wire.Delivery, error) {
+	c := op.CallerFrom(ctx)
+	if c.Door != op.DoorInside || c.Name != actorName(in.Name) {
+		return wire.Delivery{}, fault.New(fault.Denied, string(wire.Deliver), "the server does this by itself, and nobody else").
+			WithNext("to begin a run now: tandem automation run %s", in.Name)
+	}
+	s, err := find(tx, c.Tenant, in.Name)
+	if err != nil || s == nil {
+		return wire.Delivery{}, orNone(err, in.Name)
+	}
+	d := wire.Delivery{Trigger: in.Trigger, Sender: in.Sender, Kind: in.Kind, At: tx.Now()}
+	err = tx.QueryRow(`SELECT id, run FROM automation_delivery WHERE tenant = ? AND hook = ? AND (mark = ? OR sender <> '' AND sender = ?)
+		ORDER BY id LIMIT 1`, c.Tenant, in.Hook, in.Mark, in.Sender).Scan(&d.ID, &d.Run)
+	if err == nil {
+		d.Duplicate = true
+		return d, nil
+	}
+	if !db.NoRows(err) {
+		return d, err
+	}
+	d.ID = id.New("dlv")
+	if err := r.beginWith(ctx, tx, s, &d, in.Body, fmt.Sprintf("webhook %s, delivery %s", in.Trigger, d.ID)); err != nil {
+		return d, err
+	}
+	if _, err := tx.Exec(`INSERT INTO automation_delivery (tenant, id, name, hook, trigger_id, sender, mark, kind, body, run, why, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.Tenant, d.ID, s.Name, in.Hook, in.Trigger, in.Sender, in.Mark, in.Kind, in.Body, d.Run,
+		d.Why, tx.Now()); err != nil {
+		return d, err
+	}
+	if _, err := tx.Exec("UPDATE automation_hook SET accepted = accepted + 1 WHERE tenant = ? AND id = ?", c.Tenant, in.Hook); err != nil {
+		return d, err
+	}
+	op.Note(ctx, "delivery", d.ID)
+	return d, forgetDeliveries(tx, c.Tenant, in.Hook)
+}
+
+// forgetDeliveries lets go what is older or more than is kept.
+func forgetDeliveries(tx *db.Tx, tenant, hook string) error {
+	const newest = "(SELECT id FROM automation_delivery WHERE tenant = ? AND hook = ? ORDER BY id DESC LIMIT 1 OFFSET ?)"
+	if _, err := tx.Exec("UPDATE automation_delivery SET body = '' WHERE tenant = ? AND hook = ? AND body <> '' AND id <= "+newest, tenant, hook,
+		tenant, hook, keptBodies); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM automation_delivery WHERE tenant = ? AND hook = ? AND (at < ? OR id <= "+newest+")", tenant, hook,
+		tx.Now().Add(-remembered), tenant, hook, keptDeliveries)
+	return err
+}
+
+// beginWith begins a run with a message, and leaves a row that says so, or why there was none.
+func (r *Room) beginWith(ctx context.Context, tx *db.Tx, s *row, d *wire.Delivery, body, cause string) error {
+	in, err := r.given(tx, s, d, body)
+	if err != nil {
+		return err
+	}
+	begun, err := r.beginIn(ctx, tx, in, cause)
+	switch {
+	case err == nil:
+		d.Run = begun.ID
+	case fault.KindOf(err) == fault.Internal:
+		return err
+	default:
+		d.Why = said(err)
+	}
+	return leaveTick(tx, trigger{tenant: s.tenant, name: s.Name, id: d.Trigger}, []time.Time{tx.Now()}, 1, d.Run, d.Why)
+}
+
+// given are the inputs that a message gives to a run, as far as the definition has them: body is what it says, event of which kind it is.
+func (r *Room) given(tx *db.Tx, s *row, d *wire.Delivery, body string) (wire.BeginIn, error) {
+	in := wire.BeginIn{Name: s.Name, Input: map[string]any{}}
+	v, err := versionIn(tx, s.tenant, s.Name, s.Live)
+	if err != nil || v == nil {
+		return in, err // beginIn says that it is switched off
+	}
+	a, err := v.read()
+	if err != nil {
+		return in, err
+	}
+	if a.Inputs["event"] != nil {
+		in.Input["event"] = d.Kind
+	}
+	if a.Inputs["body"] != nil {
+		var value any
+		if json.Unmarshal([]byte(body), &value) != nil {
+			value = body
+		}
+		in.Input["body"] = value
+	}
+	return in, nil
+}
+
+func (r *Room) replay(ctx context.Context, tx *db.Tx, in wire.ReplayIn) (wire.Delivery, error) {
+	tenant := op.CallerFrom(ctx).Tenant
+	s, err := find(tx, tenant, in.Name)
+	if err != nil || s == nil {
+		return wire.Delivery{}, orNone(err, in.Name)
+	}
+	d := wire.Delivery{ID: in.ID, At: tx.Now()}
+	var body string
+	err = tx.QueryRow("SELECT trigger_id, sender, kind, body FROM automation_delivery WHERE tenant = ? AND name = ? AND id = ?", tenant, in.Name,
+		in.ID).Scan(&d.Trigger, &d.Sender, &d.Kind, &body)
+	if db.NoRows(err) || err == nil && body == "" {
+		return d, fault.New(fault.NotFound, string(wire.Replay), "there is no delivery %.64q whose body is kept", in.ID).
+			WithNext("see what came: tandem automation hooks %s", in.Name)
+	}
+	if err != nil {
+		return d, err
+	}
+	d.Kept = true
+	if err := r.beginWith(ctx, tx, s, &d, body, "delivery "+d.ID+", replayed"); err != nil {
+		return d, err
+	}
+	if d.Why != "" {
+		return d, fault.New(fault.Conflict, string(wire.Replay), "no run was begun: %s", d.Why)
+	}
+	return d, nil
+}
