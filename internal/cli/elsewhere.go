@@ -10,7 +10,7 @@ import (
 
 // elsewhere are the commands that take the server that the person is logged in at. The others are about this machine: its own server,
 // its workspaces and repositories, its seats in spaces, the programs that are started on it.
-var elsewhere = []string{"whoami", "invite", "person", "device", "actor",
+var elsewhere = []string{"whoami", "invite", "person", "group", "device", "actor",
 	"token", "approvals", "approve", "deny", "inbox", "grant", "policy", "audit",
 	"secret", "session", "relay", "provider", "connector", "budget", "resource", "memory", "source", "automation"}
 

@@ -38,6 +38,9 @@ type Room struct {
 	// Waits lists what an actor would receive by its name alone, as kind:name; in the change under way, or outside of one where tx
 	// is nil. Without it no name is given to a newcomer.
 	Waits func(ctx context.Context, tx *db.Tx, tenant, principal string) ([]string, error)
+	// Owners are those whose house it is, by name; in the change under way, or outside of one where tx is nil. Without it the first
+	// person is the only one.
+	Owners func(ctx context.Context, tx *db.Tx, tenant string) ([]string, error)
 	// Vouch asks the journal about every row that says who somebody is.
 	Vouch op.Vouch
 }

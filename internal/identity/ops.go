@@ -181,6 +181,9 @@ func (r *Room) disable(ctx context.Context, tx *db.Tx, in NameIn) (OK, error) {
 	}
 	for _, a := range gone {
 		op.Row(ctx, a.Seal())
+		if err == nil && a.Kind == op.Person {
+			err = r.notAnOwner(ctx, tx, c.Tenant, "actor.disable", a.Name)
+		}
 	}
 	return OK{err == nil}, err
 }

@@ -109,5 +109,8 @@ func (r *Room) removePasskey(ctx context.Context, tx *db.Tx, in PasskeyIn) (OK, 
 		err = fault.New(fault.NotFound, "passkey.remove", "you have no passkey %s", in.ID)
 	}
 	op.Seal(ctx, passkeySeal(c.Tenant, in.ID, c.Actor, "", &webauthn.Credential{}).Subject)
+	if err == nil {
+		err = r.owned(ctx, tx, c.Tenant, "passkey.remove")
+	}
 	return OK{err == nil}, err
 }

@@ -15,7 +15,7 @@ import (
 // Human is a person as they are listed: who they are, and the machines on which they logged in.
 type Human struct {
 	Name      string     `json:"name"`
-	Owner     bool       `json:"owner,omitempty" jsonschema:"the person whose machine it is"`
+	Owner     bool       `json:"owner,omitempty" jsonschema:"one of those whose house it is"`
 	Devices   int        `json:"devices" jsonschema:"machines that can answer for them"`
 	Terminals []string   `json:"terminals" jsonschema:"the actors of their machines, those that may still come in"`
 	SeenAt    *time.Time `json:"seen_at,omitempty" jsonschema:"when one of their machines was last heard of"`
@@ -73,7 +73,7 @@ func (r *Room) peopleOps() []op.Op {
 			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.person),
 		PersonRemove.State(op.Spec{Right: "actor.write", Method: "DELETE", Path: "/person/{name}", Present: true, People: true, MCP: "-",
 			Doc: "Remove a person: their tokens, devices, browsers, passkeys and invitations end, and what their sessions were about to do is refused.\n" +
-				"They come back by a new invitation. The owner cannot be removed."},
+				"They come back by a new invitation. An owner cannot be removed, nor can the first person."},
 			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.removePerson),
 		DeviceList.Read(op.Spec{Right: "actor.read", Masked: true, Method: "GET", Path: "/device",
 			Doc: "List the machines that answer for people, with their last use."},
@@ -92,10 +92,15 @@ func (r *Room) people(ctx context.Context, _ Nothing) (PeopleOut, error) {
 	if err != nil {
 		return out, err
 	}
+	owners, err := r.owners(ctx, nil, tenant)
+	if err != nil {
+		return out, err
+	}
 	byID := map[string]*Human{}
 	for _, a := range all {
 		if a.Kind == op.Person && op.May(ctx, "actor.read", actorAt(a.Name)) {
-			byID[a.ID] = &Human{Name: a.Name, Owner: a.ID == WellKnown(Owner), Terminals: []string{}, CreatedAt: a.CreatedAt, LeftAt: a.DisabledAt}
+			byID[a.ID] = &Human{Name: a.Name, Owner: owners[a.Name] && a.DisabledAt == nil, Terminals: []string{},
+				CreatedAt: a.CreatedAt, LeftAt: a.DisabledAt}
 			out.People = append(out.People, byID[a.ID])
 		}
 	}
@@ -190,7 +195,9 @@ func (r *Room) revokeDevice(ctx context.Context, tx *db.Tx, in DeviceIn) (OK, er
 	if _, err := endDevices(ctx, tx, "tenant = ? AND id = ?", d.tenant, d.id); err != nil {
 		return OK{}, err
 	}
-	_, err = endTokens(ctx, tx, d.tenant, d.terminal)
+	if _, err = endTokens(ctx, tx, d.tenant, d.terminal); err == nil {
+		err = r.owned(ctx, tx, d.tenant, "device.revoke")
+	}
 	return OK{err == nil}, err
 }
 
@@ -209,7 +216,8 @@ func endTokens(ctx context.Context, tx *db.Tx, tenant, actor string) (int, error
 func (r *Room) removePerson(ctx context.Context, tx *db.Tx, in NameIn) (RemovedOut, error) {
 	tenant, out := op.CallerFrom(ctx).Tenant, RemovedOut{Name: in.Name}
 	if in.Name == Owner || in.Name == WellKnown(Owner) {
-		return out, fault.New(fault.Invalid, "person.remove", "the owner cannot leave: nobody could let anybody in afterwards")
+		return out, fault.New(fault.Invalid, "person.remove", "the first person cannot leave: the terminal of the server's own machine acts for them").
+			WithNext("hand ownership over instead: tandem person owner hand-over NAME")
 	}
 	p, err := scanActor(tx.QueryRow("SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND name = ? AND kind = ? AND disabled_at = 0"+
 		tx.ForUpdate(), tenant, in.Name, op.Person))
@@ -217,6 +225,9 @@ func (r *Room) removePerson(ctx context.Context, tx *db.Tx, in NameIn) (RemovedO
 		return out, noPerson(in.Name)
 	}
 	if err != nil {
+		return out, err
+	}
+	if err := r.notAnOwner(ctx, tx, tenant, "person.remove", p.Name); err != nil {
 		return out, err
 	}
 	gone, err := collectActors(tx.Query("UPDATE actor SET disabled_at = ? WHERE tenant = ? AND disabled_at = 0 AND (id = ? OR acts_for = ? AND kind = ?)"+

@@ -168,5 +168,8 @@ func (r *Room) logout(ctx context.Context, tx *db.Tx, _ Nothing) (OK, error) {
 	if _, err := endDevices(ctx, tx, "tenant = ? AND terminal = ?", c.Tenant, c.Actor); err != nil {
 		return OK{}, err
 	}
+	if err := r.owned(ctx, tx, c.Tenant, "person.logout"); err != nil {
+		return OK{}, err
+	}
 	return OK{true}, sealToken(ctx, tx, c.Tenant, c.Token)
 }

@@ -12,7 +12,9 @@ var peopleCrumb = &ui.Crumb{Label: "People", Href: "/panel/people"}
 
 func samplePeople() PeopleView {
 	return PeopleView{Now: galleryNow, May: true, Near: true, PIN: true, Passkeys: 1, For: "carla", Receives: "edit on repository/atlas",
-		Line: "tandem login builder-7.example:13013#tdj_q8w7e6r5t4z3u2i1o0p9~6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d",
+		Line:    "tandem login builder-7.example:13013#tdj_q8w7e6r5t4z3u2i1o0p9~6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d",
+		Regroup: true, Groups: []GroupRow{{Name: "owners", Members: []string{"person:owner"}, People: []string{"owner"}, Owners: true},
+			{Name: "reviewers", Members: []string{"person:anna", "group:owners"}, People: []string{"anna", "owner"}}},
 		Rows: []PersonRow{{Name: "owner", Owner: true, You: true, Devices: 1, Terminals: []string{"local"},
 			Seen: before(time.Minute), Since: before(900 * time.Hour)},
 			{Name: "anna", Devices: 2, Terminals: []string{"anna.laptop", "anna.desk"}, Seen: before(2 * time.Hour),
@@ -25,8 +27,9 @@ func samplePeople() PeopleView {
 }
 
 func samplePerson() PersonView {
-	return PersonView{PersonRow: samplePeople().Rows[1], Now: galleryNow, Remove: true, Revoke: true, ActorHref: "/panel/actors/act_1",
-		Grants: sampleGrants()[1:3], Machines: []MachineRow{
+	return PersonView{PersonRow: samplePeople().Rows[1], Now: galleryNow, Remove: true, Revoke: true, Own: true, HandOver: true,
+		ActorHref: "/panel/actors/act_1",
+		Grants:    sampleGrants()[1:3], Machines: []MachineRow{
 			{ID: "dev_1", Machine: "laptop", Terminal: "anna.laptop", Since: before(90 * time.Hour), Used: before(2 * time.Hour)},
 			{ID: "dev_2", Machine: "desk", Terminal: "anna.desk", Since: before(40 * time.Hour), Revoked: before(time.Hour)}}}
 }

@@ -10,6 +10,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/panel/ui"
+	"tandem/internal/policy/book"
 	server "tandem/internal/server/wire"
 )
 
@@ -20,6 +21,7 @@ func peopleNav() page {
 
 func peopleRoutes(p *Panel) {
 	p.get("/panel/people", func(v *visit) error { return v.people(nil, "") })
+	groupRoutes(p)
 	perform(p, "/panel/people", identity.JoinInvite, inviteInput,
 		func(v *visit, _ identity.InviteIn, made identity.InviteOut) error { return v.people(&made, "") },
 		func(v *visit, err error) error { return v.people(nil, words(err)) })
@@ -29,6 +31,16 @@ func peopleRoutes(p *Panel) {
 		text: "Their tokens, machines, browsers, passkeys and invitations end at once, and what their sessions were about to do is refused. " +
 			"They come back by a new invitation.",
 		does: "Remove", back: "/panel/people", said: "person-gone", nav: "people"})
+	owner := func(id string) book.OwnerIn { return book.OwnerIn{Name: id} }
+	confirm(p, book.OwnerAdd, owner, confirmed{path: "/panel/people/{id}/own", title: "Make this person an owner?",
+		text: "They may then do whatever you may: grant, invite, mint, administer, and take ownership from you.",
+		does: "Make an owner", back: "/panel/people", said: "owner-added", nav: "people"})
+	confirm(p, book.OwnerRemove, owner, confirmed{path: "/panel/people/{id}/disown", title: "Take ownership from this person?",
+		text: "They stay here with everyday rights, and answer asks. The last owner who can prove to be here stays one.",
+		does: "Take it back", back: "/panel/people", said: "owner-gone", nav: "people"})
+	confirm(p, book.OwnerHandOver, owner, confirmed{path: "/panel/people/{id}/hand-over", title: "Hand your ownership over to this person?",
+		text: "They are an owner from now on, and you are not: you keep everyday rights. Only an owner can give it back to you.",
+		does: "Hand over", back: "/panel/people", said: "owner-handed", nav: "people"})
 	confirm(p, identity.JoinRevoke, func(id string) identity.InviteRef { return identity.InviteRef{ID: id} }, confirmed{
 		path: "/panel/invites/{id}/revoke", title: "Revoke this invitation?",
 		text: "Nobody joins with it any more. Who did stays.",
@@ -99,6 +111,8 @@ type PeopleView struct {
 	Now      time.Time
 	Rows     []PersonRow
 	Invites  []InviteRow
+	Groups   []GroupRow
+	Regroup  bool
 	May      bool
 	Near     bool   // only programs of this machine reach the server
 	For      string // whom the invitation below is for
@@ -112,7 +126,8 @@ type PeopleView struct {
 }
 
 func (v *visit) people(made *identity.InviteOut, problem string) error {
-	out := PeopleView{Now: v.now(), May: v.has(string(identity.JoinInvite)), Problem: problem, Kept: v.refilled("/panel/people")}
+	out := PeopleView{Now: v.now(), May: v.has(string(identity.JoinInvite)), Regroup: v.has(string(book.GroupAdd)),
+		Problem: problem, Kept: v.refilled("/panel/people")}
 	err := v.everybody(&out)
 	if err != nil && made == nil {
 		return err
@@ -149,6 +164,9 @@ func (v *visit) everybody(out *PeopleView) error {
 		return err
 	}
 	out.PIN, out.Passkeys = m.PIN, m.Passkeys
+	if out.Groups, err = v.groupRows(); err != nil {
+		return err
+	}
 	if out.Invites, err = v.inviteRows(); err != nil || !out.May {
 		return err
 	}
@@ -211,6 +229,9 @@ type PersonView struct {
 	Remove    bool
 	Revoke    bool
 	Lacks     []string
+	Own       bool // they can be made an owner
+	Disown    bool
+	HandOver  bool // the visitor's ownership can be handed over to them
 }
 
 // MachineRow is a machine that answers for a person.
@@ -226,7 +247,9 @@ func (v *visit) person() error {
 		return err
 	}
 	out := PersonView{PersonRow: v.personRow(h.Human), Now: v.now(), Revoke: v.has(string(identity.DeviceRevoke)),
-		Remove: !h.Owner && h.LeftAt == nil && v.has(string(identity.PersonRemove))}
+		Remove: !h.Owner && h.Name != identity.Owner && h.LeftAt == nil && v.has(string(identity.PersonRemove)),
+		Own:    !h.Owner && h.LeftAt == nil && v.has(string(book.OwnerAdd)), Disown: h.Owner && v.has(string(book.OwnerRemove))}
+	out.HandOver = out.Own && h.Name != v.caller.Name && v.has(string(book.OwnerHandOver))
 	for _, d := range h.Machines {
 		out.Machines = append(out.Machines, MachineRow{ID: d.ID, Machine: d.Machine, Terminal: d.Terminal, Since: d.CreatedAt,
 			Used: orZero(d.UsedAt), Revoked: orZero(d.RevokedAt)})

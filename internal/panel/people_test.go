@@ -86,6 +86,22 @@ func TestAPersonIsInvitedAndRemoved(t *testing.T) {
 		!strings.Contains(body, "this needs you") {
 		t.Errorf("nobody was there: %d %s", code, refusedWords(body))
 	}
+	// Ownership is shared and taken back, and who is in a group is said here, too.
+	for path, form := range map[string]url.Values{"/panel/people/anna/own": nil,
+		"/panel/groups": {"group": {"reviewers"}, "members": {"anna"}}} {
+		if code, body, _ := b.ask(t, "POST", path, form); code != http.StatusOK || !strings.Contains(body, "this needs you") {
+			t.Errorf("nobody was there for %s: %d %s", path, code, refusedWords(body))
+		}
+	}
+	b.does(t, "/panel/people/anna/own", url.Values{"pin": {testPIN}})
+	b.shows(t, "/panel/people/anna", "Take ownership back")
+	b.does(t, "/panel/people/anna/disown", url.Values{"pin": {testPIN}})
+	b.shows(t, "/panel/people/anna", "Make an owner")
+	b.does(t, "/panel/groups", url.Values{"group": {"reviewers"}, "members": {"anna owner"}, "pin": {testPIN}})
+	b.shows(t, "/panel/people", "person:anna, person:owner")
+	b.does(t, "/panel/groups/out", url.Values{"group": {"reviewers"}, "members": {"owner"}, "pin": {testPIN}})
+	b.does(t, "/panel/groups/reviewers/remove", url.Values{"pin": {testPIN}})
+
 	b.does(t, "/panel/people/anna/remove", url.Values{"pin": {testPIN}})
 	b.shows(t, "/panel/people", "left")
 	if out, err := run("session", "list"); err == nil {

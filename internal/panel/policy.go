@@ -192,6 +192,9 @@ func (v *visit) explain(q ExplainForm) (*ExplainView, error) {
 	out := &ExplainView{Answer: a.Effect, Reason: a.Reason, Decider: a.By}
 	for _, s := range a.Steps {
 		said := s.Effect + " for " + s.Principal
+		if s.Group != "" {
+			said += ", in group:" + s.Group
+		}
 		if s.Note != "" {
 			said += ": " + s.Note
 		}

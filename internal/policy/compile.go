@@ -14,6 +14,8 @@ type Source struct {
 	Rules    string
 	Labels   []Label
 	Boundary DataBoundary
+	// Groups are the people under one name; the owners are always among them.
+	Groups []Group
 }
 
 // Compiled is a tenant's policy, checked and ready. What it answers never changes, and it may be shared. The zero Compiled
@@ -27,8 +29,9 @@ type Compiled struct {
 	lows     []string // the labels' paths, folded
 	boundary DataBoundary
 	// reads are the attributes that any rule reads; others need not be made.
-	reads map[string]bool
-	views views
+	reads  map[string]bool
+	groups groups
+	views  views
 }
 
 // Compile checks everything at once. On error there is no policy, and without a policy everything is refused.
@@ -46,17 +49,21 @@ func Compile(src Source) (*Compiled, error) {
 	for _, l := range c.labels {
 		c.lows = append(c.lows, spelling.Folded(l.Resource.Path))
 	}
+	var err error
+	if c.groups, err = resolve(src.Groups); err != nil {
+		return nil, err
+	}
 	for _, g := range slices.Clone(src.Grants) {
 		compiled, err := compileGrant(&g, src.Tenant)
 		if err != nil {
 			return nil, err
 		}
+		compiled.groups = c.groups
 		c.grants = append(c.grants, compiled)
 	}
 	if err := link(c.grants); err != nil {
 		return nil, err
 	}
-	var err error
 	if c.rules, err = compileRules(src.Rules); err != nil {
 		return nil, err
 	}

@@ -89,6 +89,8 @@ type question struct {
 	// also are the classes of the labels that mean the resource by another spelling.
 	also  []DataClass
 	reads map[string]bool
+	// groups are the policy's.
+	groups groups
 	// context is what rules that give read of the request, once one of them does; shadow is the same for those that forbid, which look
 	// at all that may happen.
 	context, shadow *cedar.Record
@@ -190,7 +192,7 @@ func (v *View) complete(q *question) (presence bool, refusal *Decision) {
 		q.Class, q.also, labelled = v.policy.classOf(q.Resource)
 		q.anyClass = q.mask && !labelled
 	}
-	q.reads = v.policy.reads
+	q.reads, q.groups = v.policy.reads, v.policy.groups
 	if q.now = q.Now; q.now.IsZero() {
 		q.now = v.now
 	}
@@ -238,7 +240,7 @@ func (v *View) meet(q *question) Decision {
 		case d.Effect == Ask && d.fallback && out.Effect == Allow && v.atWork(i):
 			// The session is this agent at work. A person spoke of the session, and nobody of the agent.
 		case d.Effect == Ask && out.Effect == Ask:
-			out.Approvers = meetPrincipals(out.Approvers, d.Approvers)
+			out.Approvers = q.groups.meet(out.Approvers, d.Approvers)
 		case d.Effect == Ask:
 			out = d
 		}
@@ -250,7 +252,7 @@ func (v *View) meet(q *question) Decision {
 		case d.Effect == Deny:
 			return d
 		case out.Effect == Ask:
-			out.Approvers = meetPrincipals(out.Approvers, d.Approvers)
+			out.Approvers = q.groups.meet(out.Approvers, d.Approvers)
 		default:
 			out = d
 		}

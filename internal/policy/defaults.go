@@ -3,7 +3,7 @@ package policy
 // DefaultGrants are what a new house starts with. They are heard only where no person's grant or rule speaks, except for
 // their denials, which always count.
 //
-// The owner may everything (with presence where the right needs it). Other people have everyday rights and answer asks; who is to
+// The owners may everything (with presence where the right needs it). Other people have everyday rights and answer asks; who is to
 // grant, mint and administer is given that by an owner. The local socket and the API's token have everyday rights; so has the terminal
 // of a person elsewhere, which asks before it changes files here or runs a tool that is not known to be harmless. Agents, sessions and
 // other services work in the shared rooms and read, sessions of other sessions only what they opened; they ask before they change files,
@@ -17,7 +17,8 @@ func DefaultGrants() []ScopedGrant {
 		tree("default-api", Service, AnyKind, Allow, everyday, AnyClass),
 		tree("default-clock", Service, KindApproval, Allow, []AccessPermission{CanEdit}, Internal),
 	}
-	out[0].Principal.ID, out[1].Principal.ID, out[2].Principal.ID = "owner", "local", "api"
+	out[0].Principal = PrincipalRef{Kind: GroupOf, ID: Owners}
+	out[1].Principal.ID, out[2].Principal.ID = "local", "api"
 	out[3].Principal.ID, out[3].Note = "tandem", "tandem itself writes down which asks ran out of time"
 	out = append(out, people(everyday)...)
 	for _, who := range []PrincipalKind{Local, Agent, Session, Service} {

@@ -35,7 +35,7 @@ func link(grants []*grant) error {
 			g.parent = p
 			g.dead = whyDead(p, g)
 			for _, d := range denies {
-				if d.Principal.Matches(*g.SourcePrincipal) {
+				if d.speaksOf(*g.SourcePrincipal) {
 					g.blockers = append(g.blockers, d)
 				}
 			}
@@ -61,7 +61,7 @@ func whyDead(p, g *grant) string {
 		return "the grant it was passed on from, " + p.ID + ", may not be passed on"
 	case g.Redelegate >= p.Redelegate:
 		return "it may be passed on more often than its parent " + p.ID
-	case !p.Principal.Matches(*g.SourcePrincipal):
+	case !p.speaksOf(*g.SourcePrincipal):
 		return g.SourcePrincipal.String() + " does not hold " + p.ID
 	}
 	return ""
@@ -69,13 +69,16 @@ func whyDead(p, g *grant) string {
 
 // CheckDelegation says why child may not be made from parent, before it is stored. Whatever it lets through is still held
 // to the parent at every decision; this gives the person who grants a clear answer instead of a grant that does nothing.
-func CheckDelegation(parent, child *ScopedGrant, tenant string) error {
+func CheckDelegation(parent, child *ScopedGrant, tenant string, in []Group) error {
 	p, err := compileGrant(parent, tenant)
 	if err != nil {
 		return err
 	}
 	c, err := compileGrant(child, tenant)
 	if err != nil {
+		return err
+	}
+	if p.groups, err = resolve(in); err != nil {
 		return err
 	}
 	if child.DelegationID != parent.ID {

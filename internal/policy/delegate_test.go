@@ -62,7 +62,7 @@ func TestCheckDelegation(t *testing.T) {
 		change(&g)
 		return &g
 	}
-	if err := CheckDelegation(&parent, child(func(*ScopedGrant) {}), "home"); err != nil {
+	if err := CheckDelegation(&parent, child(func(*ScopedGrant) {}), "home", nil); err != nil {
 		t.Errorf("a fair delegation is refused: %v", err)
 	}
 	for name, change := range map[string]func(*ScopedGrant){
@@ -76,7 +76,7 @@ func TestCheckDelegation(t *testing.T) {
 		"not the holder":   func(g *ScopedGrant) { g.SourcePrincipal = &PrincipalRef{Person, "bob"} },
 		"another parent":   func(g *ScopedGrant) { g.DelegationID = "q" },
 	} {
-		if err := CheckDelegation(&parent, child(change), "home"); err == nil {
+		if err := CheckDelegation(&parent, child(change), "home", nil); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}

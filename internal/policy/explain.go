@@ -6,6 +6,8 @@ type Step struct {
 	By        string       `json:"by"`
 	Effect    Effect       `json:"effect"`
 	Note      string       `json:"note,omitempty"`
+	// Group is the one that the grant names, where it speaks of the principal by a group.
+	Group string `json:"group,omitempty"`
 }
 
 // Explain decides like Decide and also lists what spoke, in the order in which it was heard.
@@ -13,6 +15,13 @@ func (v *View) Explain(r Request) (Decision, []Step) {
 	steps := []Step{}
 	d := v.decide(&question{Request: r, trace: &steps})
 	return d, steps
+}
+
+// heard notes a grant that spoke.
+func (q *question) heard(m *member, g *grant, e Effect) {
+	if q.note(m, g.by, e, g.Note); q.trace != nil && g.Principal.Kind == GroupOf {
+		(*q.trace)[len(*q.trace)-1].Group = g.Principal.ID
+	}
 }
 
 func (q *question) note(m *member, by string, e Effect, note string) {

@@ -57,7 +57,11 @@ type grant struct {
 	// blockers are the denials of who passed the grant on: nobody passes on what he is denied.
 	blockers []*grant
 	dead     string
+	groups   groups
 }
+
+// speaksOf says whether the grant's own words name an actor.
+func (g *grant) speaksOf(p PrincipalRef) bool { return g.groups.names(g.Principal, p) }
 
 func compileGrant(g *ScopedGrant, tenant string) (*grant, error) {
 	fail := func(format string, args ...any) (*grant, error) {
@@ -66,7 +70,8 @@ func compileGrant(g *ScopedGrant, tenant string) (*grant, error) {
 	if g.ID == "" || hasControl(g.ID) {
 		return nil, malformed("a grant needs an id")
 	}
-	if g.Principal.Kind != "*" && (!knownPrincipal[g.Principal.Kind] || g.Principal.ID == "") {
+	known := knownPrincipal[g.Principal.Kind] || g.Principal.Kind == GroupOf && g.Principal.ID != "*"
+	if g.Principal.Kind != "*" && (!known || g.Principal.ID == "") {
 		return fail("principal %q is not known", g.Principal)
 	}
 	if err := g.Scope.check(tenant); err != nil {
@@ -128,8 +133,8 @@ func compileGrant(g *ScopedGrant, tenant string) (*grant, error) {
 
 func checkApprovers(list []PrincipalRef) error {
 	for _, p := range list {
-		if p.Kind != Person || p.ID == "" {
-			return malformed("approver %q is not a person", p)
+		if p.Kind != Person && (p.Kind != GroupOf || p.ID == "*") || p.ID == "" {
+			return malformed("approver %q is neither a person nor a group", p)
 		}
 	}
 	return nil
@@ -249,11 +254,11 @@ func (g *grant) gives(q *question) Effect {
 }
 
 // answerers are the grant's approvers, narrowed by those of every asking grant above it.
-func (g *grant) answerers() []PrincipalRef {
+func (g *grant) answerers(q *question) []PrincipalRef {
 	out := approversOf(g.Approvers)
 	for p := g.parent; p != nil; p = p.parent {
 		if p.Effect == Ask {
-			out = meetPrincipals(out, approversOf(p.Approvers))
+			out = q.groups.meet(out, approversOf(p.Approvers))
 		}
 	}
 	return out

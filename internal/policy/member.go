@@ -29,7 +29,7 @@ func (m *member) decide(q *question) Decision {
 	q.note(m, "rule:"+r.id, Ask, r.reason)
 	approvers := approversOf(r.approvers)
 	if d.Effect == Ask {
-		approvers = meetPrincipals(approvers, d.Approvers)
+		approvers = q.groups.meet(approvers, d.Approvers)
 	}
 	return Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approvers,
 		Reason: sentence(r.reason, "rule "+r.id+" asks for an approval")}
@@ -46,7 +46,7 @@ func (m *member) denied(q *question, in *drawer, e *evaluation) (d Decision, spo
 				doubt = g
 				continue
 			}
-			q.note(m, g.by, Deny, g.Note)
+			q.heard(m, g, Deny)
 			return Decision{Code: CodeDenied, By: g.by, Reason: sentence(g.Note, "a grant denies it to "+g.Principal.String())}, true
 		}
 	}
@@ -85,20 +85,20 @@ func (m *member) given(q *question, in *drawer, e *evaluation) Decision {
 		for _, g := range in.gives[tier] {
 			if !g.covers(q) {
 				if g.Effect == Ask && g.coversBy(q, true) && g.gives(q) == Ask {
-					spelled.note(q, m, g.asks())
+					spelled.note(q, m, g.asks(q))
 				}
 				continue
 			}
 			eff := g.gives(q)
-			q.note(m, g.by, eff, g.Note)
+			q.heard(m, g, eff)
 			switch {
 			case eff == Allow && d.Effect == Deny:
 				d = Decision{Effect: Allow, Code: CodeGranted, By: g.by}
 				d.Reason = "granted"
 			case eff == Ask && d.Effect == Ask:
-				d.Approvers = meetPrincipals(d.Approvers, g.answerers())
+				d.Approvers = q.groups.meet(d.Approvers, g.answerers(q))
 			case eff == Ask:
-				d = g.asks()
+				d = g.asks(q)
 			}
 		}
 		if tier == 0 && len(in.permits) > 0 {
@@ -106,15 +106,15 @@ func (m *member) given(q *question, in *drawer, e *evaluation) Decision {
 		}
 		if d.Effect != Deny {
 			d.fallback = d.Effect == Ask && tier == tierOf(Fallback)
-			return spelled.narrow(d)
+			return spelled.narrow(q, d)
 		}
 	}
 	return Decision{Code: CodeNoGrant, Reason: "nothing grants it to " + m.ref.String()}
 }
 
 // asks is the decision of a grant that asks.
-func (g *grant) asks() Decision {
-	return Decision{Effect: Ask, Code: CodeAsk, By: g.by, Approvers: g.answerers(), note: g.Note,
+func (g *grant) asks(q *question) Decision {
+	return Decision{Effect: Ask, Code: CodeAsk, By: g.by, Approvers: g.answerers(q), note: g.Note,
 		Reason: sentence(g.Note, "it is granted with an approval each time")}
 }
 
@@ -129,7 +129,7 @@ func (e *evaluation) permitted(permits []*rule, d Decision, spelled *asksSpelled
 	for _, r := range hold {
 		switch {
 		case r.ask && d.Effect == Ask:
-			d.Approvers = meetPrincipals(d.Approvers, approversOf(r.approvers))
+			d.Approvers = e.q.groups.meet(d.Approvers, approversOf(r.approvers))
 			e.q.note(e.m, "rule:"+r.id, Ask, r.reason)
 		case r.ask:
 			d = r.asks()

@@ -14,6 +14,7 @@ const (
 	Session PrincipalKind = "session"
 	Service PrincipalKind = "service"
 	Local   PrincipalKind = "local"
+	GroupOf PrincipalKind = "group" // of people: nobody acts as one, and grants and approvers may name one
 )
 
 var principalKinds = []PrincipalKind{Person, Agent, Session, Service, Local}
@@ -33,8 +34,8 @@ func ParsePrincipal(s string) (PrincipalRef, error) {
 	}
 	kind, id, ok := strings.Cut(s, ":")
 	p := PrincipalRef{Kind: PrincipalKind(kind), ID: id}
-	if !ok || id == "" || !knownPrincipal[p.Kind] || hasControl(id) {
-		return PrincipalRef{}, malformed("principal %q is not kind:id with a kind of person, agent, session, service or local", s)
+	if !ok || id == "" || !knownPrincipal[p.Kind] && p.Kind != GroupOf || hasControl(id) {
+		return PrincipalRef{}, malformed("principal %q is not kind:id with a kind of person, group, agent, session, service or local", s)
 	}
 	return p, nil
 }
@@ -70,38 +71,6 @@ func (p PrincipalRef) Matches(q PrincipalRef) bool {
 // concrete says whether the reference names exactly one actor.
 func (p PrincipalRef) concrete() bool {
 	return knownPrincipal[p.Kind] && p.ID != "" && p.ID != "*" && !hasControl(p.ID)
-}
-
-// meetPrincipals keeps whom both lists name. It is how two asks with different approvers become one.
-func meetPrincipals(a, b []PrincipalRef) []PrincipalRef {
-	switch { // nearly always nobody is named, on one side or both
-	case len(a) == 1 && a[0] == anyPerson[0]:
-		return b
-	case len(b) == 1 && b[0] == anyPerson[0]:
-		return a
-	}
-	var out []PrincipalRef
-	for _, x := range a {
-		for _, y := range b {
-			var m PrincipalRef
-			switch {
-			case x.Matches(y):
-				m = y
-			case y.Matches(x):
-				m = x
-			default:
-				continue
-			}
-			dup := false
-			for _, o := range out {
-				dup = dup || o == m
-			}
-			if !dup {
-				out = append(out, m)
-			}
-		}
-	}
-	return out
 }
 
 func hasControl(s string) bool {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	cedar "github.com/cedar-policy/cedar-go"
@@ -41,6 +42,8 @@ type rule struct {
 	readsContext bool
 	// reads are the attributes it reads, of whatever.
 	reads []string
+	// entities are all that it names.
+	entities []cedar.EntityUID
 	// words are the texts that its conditions hold.
 	words []string
 	// spelled is the statement for folded paths, of one that forbids or asks about files; see spelled.go.
@@ -125,6 +128,14 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 		return nil, malformed("%s: @approvers needs @ask", at)
 	}
 	r.actions = actionsOf(r.head.Action)
+	switch s := r.head.Principal.(type) {
+	case ast.ScopeTypeEq:
+		r.entities = append(r.entities, s.Entity)
+	case ast.ScopeTypeIn:
+		r.entities = append(r.entities, s.Entity)
+	case ast.ScopeTypeIsIn:
+		r.entities = append(r.entities, s.Entity)
+	}
 	r.kinds, r.root, r.exact = resourcesOf(r.head.Resource)
 	if !cleanPath(r.root) {
 		return nil, malformed("%s: path %q is not /component/component, so nothing lies there", at, r.root)
@@ -139,6 +150,9 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 			case ast.NodeValue:
 				if w, ok := n.Value.(cedar.String); ok {
 					r.words = append(r.words, string(w))
+				}
+				if e, ok := n.Value.(cedar.EntityUID); ok {
+					r.entities = append(r.entities, e)
 				}
 				if e, ok := n.Value.(cedar.EntityUID); ok && kindOf(e.Type) != 0 && !knownPrincipal[principalOf(e.Type)] && !cleanPath(string(e.ID)) {
 					bad = malformed("%s: path %q is not /component/component, so nothing lies there", at, e.ID)
@@ -224,19 +238,9 @@ func (r *rule) unknown(q *question) bool {
 	return q.mask && (r.callBound || (r.toolBound && q.tool == ""))
 }
 
-// speaksOf says whether the head of the statement can hold for the principal, who acts for those in chain.
-func (r *rule) speaksOf(p PrincipalRef, chain []PrincipalRef) bool {
-	in := func(e cedar.EntityUID) bool {
-		if uid(p) == e {
-			return true
-		}
-		for _, c := range chain {
-			if uid(c) == e {
-				return true
-			}
-		}
-		return false
-	}
+// speaksOf says whether the head of the statement can hold for the principal, who lies in what is above.
+func (r *rule) speaksOf(p PrincipalRef, above []cedar.EntityUID) bool {
+	in := func(e cedar.EntityUID) bool { return uid(p) == e || slices.Contains(above, e) }
 	switch s := r.head.Principal.(type) {
 	case ast.ScopeTypeEq:
 		return uid(p) == s.Entity

@@ -17,7 +17,8 @@ func entityType(name string) cedar.EntityType {
 
 // Schema is the vocabulary of the rules in Cedar's own notation: a rule that names anything else does not compile.
 //
-// Principals are Person, Agent, Session, Service and Local; a session lies in the agent it is and the person it acts for.
+// Principals are Person, Agent, Session, Service and Local; a session lies in the agent it is and the person it acts for,
+// and a person, with all that act for them, in the groups that the person is in.
 // Resources are the kinds, with their path as id, and lie in the paths above them. Actions are the six permissions. In the
 // context, paths, commands and hosts hold each thing the call touches and all that contains it: the folders above a path,
 // the beginnings of a command, the domains above a host.
@@ -30,9 +31,10 @@ func Schema() string {
 	for _, k := range kinds {
 		resources = append(resources, string(entityType(string(k))))
 	}
-	declared := map[string]bool{}
+	fmt.Fprintf(&b, "entity Group in [Group];\n")
+	declared := map[string]bool{"Group": true}
 	for _, p := range principals {
-		fmt.Fprintf(&b, "entity %s in [%s];\n", p, strings.Join(principals, ", "))
+		fmt.Fprintf(&b, "entity %s in [%s, Group];\n", p, strings.Join(principals, ", "))
 		declared[p] = true
 	}
 	for _, r := range resources {

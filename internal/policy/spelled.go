@@ -95,18 +95,18 @@ type asksSpelled struct{ Decision }
 func (a *asksSpelled) note(q *question, m *member, d Decision) {
 	q.note(m, d.By, Ask, d.note)
 	if a.Effect == Ask {
-		d.Approvers = meetPrincipals(a.Approvers, d.Approvers)
+		d.Approvers = q.groups.meet(a.Approvers, d.Approvers)
 	}
 	a.Decision = d
 }
 
 // narrow turns an answer into an ask where one is wanted.
-func (a *asksSpelled) narrow(d Decision) Decision {
+func (a *asksSpelled) narrow(q *question, d Decision) Decision {
 	switch {
 	case a.Effect != Ask || d.Effect == Deny:
 		return d
 	case d.Effect == Ask:
-		d.Approvers = meetPrincipals(d.Approvers, a.Approvers)
+		d.Approvers = q.groups.meet(d.Approvers, a.Approvers)
 		return d
 	}
 	return a.Decision

@@ -138,10 +138,7 @@ func (c *Compiled) prepare(ctx StrictTenantContext, now time.Time) *View {
 
 func (c *Compiled) member(p PrincipalRef, chain []PrincipalRef) member {
 	m := member{ref: p, uid: uid(p), drawers: make([]drawer, len(kinds))}
-	var above []cedar.EntityUID
-	for _, a := range chain {
-		above = append(above, uid(a))
-	}
+	above := c.above(p, chain)
 	m.parents = cedar.NewEntityUIDSet(above...)
 	for _, g := range c.grants {
 		if g.dead == "" && speaksOf(g, p, chain) {
@@ -155,7 +152,7 @@ func (c *Compiled) member(p PrincipalRef, chain []PrincipalRef) member {
 		}
 	}
 	for _, r := range c.rules {
-		if r.speaksOf(p, chain) {
+		if r.speaksOf(p, above) {
 			m.file(r.kinds, func(d *drawer) {
 				switch {
 				case r.forbid && r.ask:
@@ -169,6 +166,21 @@ func (c *Compiled) member(p PrincipalRef, chain []PrincipalRef) member {
 		}
 	}
 	return m
+}
+
+// above is what a member lies in, as rules see it: those it acts for, and the groups of the people among them.
+func (c *Compiled) above(p PrincipalRef, chain []PrincipalRef) (out []cedar.EntityUID) {
+	for i, a := range append([]PrincipalRef{p}, chain...) {
+		if i > 0 {
+			out = append(out, uid(a))
+		}
+		if a.Kind == Person {
+			for _, g := range c.groups.of(a.ID) {
+				out = append(out, uid(PrincipalRef{Kind: GroupOf, ID: g}))
+			}
+		}
+	}
+	return out
 }
 
 func (m *member) file(kinds uint64, put func(*drawer)) {
@@ -185,7 +197,7 @@ const timedMask = 30 * time.Second
 // speaksOf says whether a grant is the principal's. A session is its agent at work, so what people granted or denied the agent is its own;
 // the house's defaults for sessions are narrower than those for agents.
 func speaksOf(g *grant, p PrincipalRef, chain []PrincipalRef) bool {
-	if g.Principal.Matches(p) {
+	if g.speaksOf(p) {
 		return true
 	}
 	return p.Kind == Session && len(chain) > 0 && chain[0].Kind == Agent && g.Principal.Matches(chain[0]) && (g.tier == 0 || g.Effect == Deny)

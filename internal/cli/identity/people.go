@@ -14,7 +14,7 @@ import (
 
 func newPerson(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "person", Short: "The people of this house"}
-	cmd.AddCommand(newPersonList(k), newPersonShow(k), newPersonRemove(k))
+	cmd.AddCommand(newPersonList(k), newPersonShow(k), newPersonRemove(k), newOwner(k))
 	return cmd
 }
 
@@ -48,7 +48,7 @@ func newPersonList(k *kit.Kit) *cobra.Command {
 				fmt.Fprintln(t, "NAME\tSTATE\tDEVICES\tLAST SEEN")
 				for _, h := range out.People {
 					devices, seen := strconv.Itoa(h.Devices), when(h.SeenAt)
-					if h.Owner {
+					if h.Name == room.Owner {
 						devices, seen = "", "" // this machine's own terminal
 					}
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", h.Name, standing(h), devices, seen)

@@ -24,7 +24,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	policy.AddCommand(newShow(k), newExplain(k), newTest(k), newEdit(k), newLabel(k))
 	grant := &cobra.Command{Use: "grant", Short: "Grants: who may do what to which resources, until when"}
 	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantRevoke(k), newGrantFolder(k), newGrantUnconfined(k))
-	return []*cobra.Command{policy, grant}
+	return []*cobra.Command{policy, grant, newGroup(k)}
 }
 
 func newShow(k *kit.Kit) *cobra.Command {
@@ -89,7 +89,11 @@ func newExplain(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "may be approved by %s\n", strings.Join(out.Approvers, ", "))
 				}
 				for _, s := range out.Steps {
-					fmt.Fprintf(w, "  %s: %s says %s %s\n", s.Principal, s.By, s.Effect, s.Note)
+					who := s.Principal
+					if s.Group != "" {
+						who += ", in group:" + s.Group
+					}
+					fmt.Fprintf(w, "  %s: %s says %s %s\n", who, s.By, s.Effect, s.Note)
 				}
 			})
 		},

@@ -24,6 +24,8 @@ type Book struct {
 	who    Who
 	rights Rights
 
+	// Able says whether somebody is a person of this house now, and whether they could prove to be here. Identity knows.
+	Able func(ctx context.Context, tx *db.Tx, tenant, name string) (here, able bool, err error)
 	// Vouch asks the journal about every grant and about the rules.
 	Vouch op.Vouch
 

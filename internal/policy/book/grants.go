@@ -3,6 +3,7 @@ package book
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,13 +29,13 @@ type GrantsOut struct {
 
 // GrantIn gives somebody a right.
 type GrantIn struct {
-	Principal   string   `json:"principal" jsonschema:"who gets it: kind:name, kind:* or *"`
+	Principal   string   `json:"principal" jsonschema:"who gets it: kind:name, group:name, kind:* or *"`
 	Effect      string   `json:"effect,omitempty" jsonschema:"allow (the default), ask or deny"`
 	Resource    string   `json:"resource" jsonschema:"the tree it covers: kind:/path, or *:/ for everything"`
 	Permissions []string `json:"permissions" jsonschema:"of view, read, edit, execute, delegate, admin"`
 	Classes     []string `json:"data_classes,omitempty" jsonschema:"classes of data it covers; public, internal and source_code when left out, * for all"`
 	Tools       []string `json:"tool_patterns,omitempty" jsonschema:"e.g. edit, mcp.github.*, bash(command: git log), read(path: /code/**)"`
-	Approvers   []string `json:"approvers,omitempty" jsonschema:"who may answer when the effect is ask: person:name"`
+	Approvers   []string `json:"approvers,omitempty" jsonschema:"who may answer when the effect is ask: person:name or group:name"`
 	MaxDepth    *int     `json:"max_depth,omitempty" jsonschema:"how many components below the resource it reaches; 0 is the resource alone"`
 	Only        []string `json:"only,omitempty" jsonschema:"path globs within the tree; only these are covered"`
 	Except      []string `json:"except,omitempty" jsonschema:"trees within the tree that are not covered, as kind:/path"`
@@ -104,7 +105,7 @@ func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
 		for _, g := range all {
 			house := g.AddedAt == nil
 			switch {
-			case house && !in.House && g.RevokedAt == nil, g.RevokedAt != nil && !in.Revoked, about != nil && !g.Principal.Matches(*about),
+			case house && !in.House && g.RevokedAt == nil, g.RevokedAt != nil && !in.Revoked, about != nil && !compiled.Names(g.Principal, *about),
 				!op.May(ctx, "grant.read", atGrant(g.ID)):
 				continue
 			}
@@ -224,8 +225,12 @@ func (b *Book) Add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error)
 		return GrantOut{}, err
 	}
 	op.Row(ctx, sealGrant(c.Tenant, g.ID, string(body), g))
-	if _, err := b.check(ctx, tx, c.Tenant, "grant.add"); err != nil {
+	compiled, err := b.check(ctx, tx, c.Tenant, "grant.add")
+	if err != nil {
 		return GrantOut{}, err
+	}
+	if lacks := compiled.Lacks(append(slices.Clone(g.Approvers), g.Principal)...); lacks != "" {
+		return GrantOut{}, noGroup(lacks)
 	}
 	now := tx.Now()
 	op.Note(ctx, "grant", g.ID)
@@ -240,9 +245,13 @@ func (b *Book) mayPassOn(ctx context.Context, tx *db.Tx, tenant string, g *polic
 	if err != nil {
 		return err
 	}
+	_, d, _, err := b.rulesNow(ctx, tx, tenant)
+	if err != nil {
+		return err
+	}
 	for _, p := range live {
 		if p.ID == g.DelegationID {
-			return refusal("grant.add", policy.CheckDelegation(&p.ScopedGrant, g, tenant))
+			return refusal("grant.add", policy.CheckDelegation(&p.ScopedGrant, g, tenant, d.Groups))
 		}
 	}
 	return fault.New(fault.NotFound, "grant.add", "there is no grant %s to pass on", g.DelegationID).WithNext("list them: tandem grant list")

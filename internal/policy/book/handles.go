@@ -2,7 +2,7 @@ package book
 
 import "tandem/internal/op"
 
-// The operations of rules and grants.
+// The operations of rules, grants, groups and owners.
 const (
 	PolicyShow    = op.Def[ShowIn, ShowOut]("policy.show")
 	PolicyExplain = op.Def[Case, ExplainOut]("policy.explain")
@@ -12,4 +12,11 @@ const (
 	GrantList     = op.Def[GrantsIn, GrantsOut]("grant.list")
 	GrantAdd      = op.Def[GrantIn, GrantOut]("grant.add")
 	GrantRevoke   = op.Def[GrantIDIn, RevokeOut]("grant.revoke")
+	GroupList     = op.Def[Nothing, GroupsOut]("group.list")
+	GroupShow     = op.Def[GroupNameIn, GroupOut]("group.show")
+	GroupAdd      = op.Def[GroupIn, GroupOut]("group.add")
+	GroupRemove   = op.Def[GroupIn, GroupOut]("group.remove")
+	OwnerAdd      = op.Def[OwnerIn, OwnersOut]("owner.add")
+	OwnerRemove   = op.Def[OwnerIn, OwnersOut]("owner.remove")
+	OwnerHandOver = op.Def[OwnerIn, OwnersOut]("owner.hand_over")
 )

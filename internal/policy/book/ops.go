@@ -3,6 +3,7 @@ package book
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 
 	"tandem/internal/db"
@@ -90,7 +91,7 @@ func (b *Book) Ops() []op.Op {
 		PolicyLabel.State(op.Spec{Right: "policy.edit", Method: "PUT", Path: "/policy/label", Present: true, People: true,
 			Doc: "Say which class of data lies in a tree, or take that back. Grants and the boundary then treat it so. Needs a person present."},
 			func(LabelIn) op.Resource { return atPolicy() }, b.label),
-	}, b.grantOps()...)
+	}, slices.Concat(b.grantOps(), b.groupOps(), b.ownerOps())...)
 }
 
 func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {
@@ -153,7 +154,7 @@ func (b *Book) explain(ctx context.Context, in Case) (ExplainOut, error) {
 	}
 	out := ExplainOut{Actor: who.String(), Answer: answer(d), Steps: []Step{}}
 	for _, s := range steps {
-		out.Steps = append(out.Steps, Step{s.Principal.String(), s.By, s.Effect.String(), s.Note})
+		out.Steps = append(out.Steps, Step{s.Principal.String(), s.By, s.Effect.String(), s.Note, s.Group})
 	}
 	return out, nil
 }
@@ -233,6 +234,9 @@ func (b *Book) edit(ctx context.Context, tx *db.Tx, in EditIn) (EditOut, error) 
 	compiled, err := b.check(ctx, tx, c.Tenant, "policy.edit")
 	if err != nil {
 		return EditOut{}, err
+	}
+	if lacks := compiled.RulesLack(); lacks != "" {
+		return EditOut{}, noGroup(lacks)
 	}
 	op.Note(ctx, "version", v)
 	b.changed(tx, c.Tenant)

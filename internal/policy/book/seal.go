@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"tandem/internal/db"
@@ -50,7 +51,7 @@ func (s *storedGrant) live(tenant string) op.Sealed {
 // vouched counts the journal's changes of what a policy is made of.
 func (b *Book) vouched() (turn int64) {
 	if b.Vouch.Asks() {
-		for _, kind := range []string{"grant", "denial", "rules", "adoption"} {
+		for _, kind := range []string{"grant", "denial", "rules", "owner", "adoption"} {
 			turn = max(turn, b.Vouch.Turn(kind))
 		}
 	}
@@ -68,7 +69,7 @@ func (b *Book) now(ctx context.Context, tx *db.Tx, tenant string) (src policy.So
 	if err != nil {
 		return src, nil, false, err
 	}
-	src.Rules, src.Boundary, src.Labels = rules, d.DataBoundary, d.Labels
+	src.Rules, src.Boundary, src.Labels, src.Groups = rules, d.DataBoundary, d.Labels, d.Groups
 	live, revoked, err := b.grantsNow(ctx, tx, tenant)
 	if err != nil {
 		return src, nil, false, err
@@ -144,7 +145,10 @@ func (b *Book) rulesNow(ctx context.Context, tx *db.Tx, tenant string) (rules st
 			return t[0], d, false, json.Unmarshal([]byte(t[1]), &d)
 		}
 	}
-	return "", d, b.Vouch.Knows(tenant, "rules", "rules:policy"), nil
+	if lost = b.Vouch.Knows(tenant, "rules", "rules:policy"); lost {
+		d.Groups = b.vouchedOwners(ctx, tenant)
+	}
+	return "", d, lost, nil
 }
 
 // grantsNow are the grants in force. The journal decides which were taken back, and a row that it does not vouch for is nobody's.
@@ -184,10 +188,16 @@ func (b *Book) Rows(ctx context.Context) (out []op.Sealed, err error) {
 	}
 	rows, err = b.db.Query(ctx, `SELECT tenant, rules, boundary FROM policy_rules r
 		WHERE version = (SELECT max(version) FROM policy_rules m WHERE m.tenant = r.tenant)`)
-	rules, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
+	rules, err := db.Collect(rows, err, func(rows *sql.Rows) ([]op.Sealed, error) {
 		var tenant, text, boundary string
 		err := rows.Scan(&tenant, &text, &boundary)
-		return sealRules(tenant, text, boundary), err
+		all := []op.Sealed{sealRules(tenant, text, boundary)}
+		var d data
+		_ = json.Unmarshal([]byte(boundary), &d) // one that cannot be read is vouched for by nobody
+		for _, name := range writtenOwners(d.Groups) {
+			all = append(all, sealOwner(tenant, name))
+		}
+		return all, err
 	})
-	return append(out, rules...), err
+	return append(out, slices.Concat(rules...)...), err
 }

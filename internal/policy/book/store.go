@@ -32,7 +32,7 @@ type Grant struct {
 // Version is one change of a tenant's policy.
 type Version struct {
 	Version int64     `json:"version"`
-	Change  string    `json:"change" jsonschema:"edit, label, grant or revoke"`
+	Change  string    `json:"change" jsonschema:"edit, label, group, grant or revoke"`
 	Subject string    `json:"subject,omitempty" jsonschema:"the grant that was added or revoked, or what was labelled"`
 	Note    string    `json:"note,omitempty"`
 	By      string    `json:"by"`
@@ -59,10 +59,11 @@ func next(tx *db.Tx, tenant, change, subject, note, by string) (v int64, err err
 	return v, err
 }
 
-// data is what a policy says of data: which lies where, and which may pass.
+// data is what a policy says beside its rules: which data lies where, which may pass, and who is in which group.
 type data struct {
 	policy.DataBoundary
 	Labels []policy.Label `json:"labels,omitempty"`
+	Groups []policy.Group `json:"groups,omitempty"`
 }
 
 // rulesAt reads the rules that are in force at a version.
@@ -170,7 +171,7 @@ func source(tx *db.Tx, tenant string, version int64) (policy.Source, []Grant, er
 	if err != nil {
 		return src, nil, err
 	}
-	src.Rules, src.Boundary, src.Labels = rules, d.DataBoundary, d.Labels
+	src.Rules, src.Boundary, src.Labels, src.Groups = rules, d.DataBoundary, d.Labels, d.Groups
 	live, revoked, err := grantsAt(tx, tenant, version)
 	for _, g := range live {
 		src.Grants = append(src.Grants, g.ScopedGrant)

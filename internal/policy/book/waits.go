@@ -32,6 +32,11 @@ func (b *Book) Waits(ctx context.Context, tx *db.Tx, tenant, principal string) (
 				out = append(out, fmt.Sprintf("%s: %s %s on %s", g.ID, g.Effect, strings.Join(may, ", "), g.Scope.Root))
 			}
 		}
+		for _, g := range src.Groups {
+			if slices.Contains(g.Members, who) {
+				out = append(out, "the group "+g.Name+" holds it")
+			}
+		}
 		if strings.Contains(src.Rules, fmt.Sprintf("::%q", who.ID)) {
 			out = append(out, "the rules name it: tandem policy show")
 		}

@@ -67,6 +67,7 @@ type Step struct {
 	By        string `json:"by"`
 	Effect    string `json:"effect"`
 	Note      string `json:"note,omitempty"`
+	Group     string `json:"group,omitempty" jsonschema:"the group by which a grant speaks of the principal"`
 }
 
 func names(list []policy.PrincipalRef) (out []string) {
