@@ -179,11 +179,12 @@ func (r *Room) replayed(tx *db.Tx, tenant string, s *row, e *Entry) error {
 	return nil
 }
 
-// HandOverIn names the member whose machine is to host the space next.
+// HandOverIn names the member whose machine is to host the space next, and takes the leave of who names it.
 type HandOverIn struct {
-	Space string        `json:"space"`
-	To    seal.MemberID `json:"to"`
-	Proof Proof         `json:"proof"`
+	Space string         `json:"space"`
+	To    seal.MemberID  `json:"to"`
+	Leave *seal.Envelope `json:"leave"`
+	Proof Proof          `json:"proof"`
 }
 
 // HandOverFacts are the host's word about who is next.
@@ -191,8 +192,8 @@ type HandOverFacts struct {
 	To seal.MemberID `json:"to"`
 }
 
-// handOver writes into the log who hosts next. Whoever made the space or took
-// it over decides it, when leaving.
+// handOver writes into the log that a member leaves and who hosts next. The leave comes first: the heir may take over from
+// the very entry that names it, and what the old host writes behind that is cut off.
 func (r *Room) handOver(ctx context.Context, tx *db.Tx, in HandOverIn) (OK, error) {
 	tenant := op.CallerFrom(ctx).Tenant
 	s, err := lock(tx, tenant, in.Space)
@@ -206,6 +207,12 @@ func (r *Room) handOver(ctx context.Context, tx *db.Tx, in HandOverIn) (OK, erro
 		return OK{}, err
 	} else if m == nil || m.Removed != nil || m.Left != nil || in.To == in.Proof.Member {
 		return OK{}, fault.New(fault.NotFound, "space.hand_over", "%s is not another member of this space", clip(string(in.To)))
+	}
+	if in.Leave == nil || in.Leave.Class != ClassLeave || in.Leave.From != in.Proof.Member || in.Leave.Space != in.Space {
+		return OK{}, fault.New(fault.Invalid, "space.hand_over", "whoever hands a space over leaves it, and the leave is missing")
+	}
+	if _, err := r.post(ctx, tx, PostIn{Envelope: in.Leave}); err != nil {
+		return OK{}, err
 	}
 	op.Note(ctx, "to", in.To)
 	return OK{true}, r.HostEntry(tx, tenant, s.id, ClassHandOver, HandOverFacts{To: in.To})

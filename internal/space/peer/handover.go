@@ -10,24 +10,26 @@ import (
 )
 
 // heirOf is the member to whom a leaving host gives the space: the first who is
-// there, on a machine that the others can reach.
-func (r *Room) heirOf(s *seat) (seal.MemberID, bool) {
+// there, on a machine that the others can reach; nobody is empty.
+func (r *Room) heirOf(s *seat) seal.MemberID {
 	self, _ := r.addr()
 	for _, id := range s.members() {
 		if h := s.profiles[id].Host; id != s.me.Card().ID && h != "" && h != self && s.here[id].Here {
-			return id, true
+			return id
 		}
 	}
-	return "", false
+	return ""
 }
 
-// handOver names the heir in the log, as the host's own word. The heir takes
-// over as soon as it reads it, and then this host steps down.
+// handOver leaves the space and names the heir in the log, in one step. The heir takes over as soon as it reads it, and then
+// this host steps down.
 func (r *Room) handOver(ctx context.Context, s *seat, to seal.MemberID) error {
-	in := space.HandOverIn{Space: s.space, To: to}
-	in.Proof = space.Prove(s.me, string(space.SpaceHandOver), in, r.now())
-	_, err := ask(ctx, s.link, space.SpaceHandOver, in)
-	return err
+	return r.goodbye(ctx, s, func(env *seal.Envelope) error {
+		in := space.HandOverIn{Space: s.space, To: to, Leave: env}
+		in.Proof = space.Prove(s.me, string(space.SpaceHandOver), in, r.now())
+		_, err := ask(ctx, s.link, space.SpaceHandOver, in)
+		return err
+	})
 }
 
 // inherit makes this daemon the host when the leaving one named this member.

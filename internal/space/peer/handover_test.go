@@ -1,11 +1,14 @@
 package peer
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/space"
 )
 
 // The host leaves and is not stopped: it hands the space to a member whose
@@ -40,6 +43,50 @@ func TestALeavingHostHandsOver(t *testing.T) {
 	x, y := do[Verified](b.house, "bob", "space.verify", nil), do[Verified](c.house, "cy", "space.verify", nil)
 	if x.Term != 2 || y.Term != 2 || x.Entries == y.Entries && x.Hash != y.Hash {
 		t.Errorf("%+v and %+v", x, y)
+	}
+}
+
+// slowLink lets something happen before the answer of one operation arrives.
+type slowLink struct {
+	link
+	after string
+	then  func()
+}
+
+func (l slowLink) call(ctx context.Context, name string, in, out any) error {
+	err := l.link.call(ctx, name, in, out)
+	if name == l.after {
+		l.then()
+	}
+	return err
+}
+
+// An heir may take over before the leaving host does anything else. The one who left is out all the same, and what is
+// said afterwards is sealed with a key that it does not have.
+func TestALeavingHostIsOutHoweverFastItsHeirIs(t *testing.T) {
+	a, b := far(t)
+	c := newMachine(t)
+	do[Who](c.house, "cy", "space.rename", RenameIn{Name: "cy"})
+	do[Joined](c.house, "cy", "space.join", JoinIn{Code: do[Invited](a.house, "ann", "space.invite", InviteIn{}).Code})
+	do[Peers](a.house, "ann", "space.peers", nil)
+	s := a.peers.all()[0]
+	s.mu.Lock()
+	epoch := s.epoch()
+	s.link = slowLink{s.link, string(space.SpaceHandOver), func() {
+		eventually(t, "bob's machine being the host", func() bool {
+			return do[Seats](b.house, "bob", "space.list", nil).Seats[0].Term == 2
+		})
+	}}
+	s.mu.Unlock()
+	a.contains(do[Said](a.house, "ann", "space.leave", nil).Text, "bob's machine hosts it from now on")
+	for _, m := range []struct {
+		h   *house
+		who string
+	}{{b.house, "bob"}, {c.house, "cy"}} {
+		eventually(t, m.who+" having new keys without ann", func() bool {
+			text := do[Said](m.h, m.who, "space.phrase", nil).Text
+			return strings.Contains(text, fmt.Sprintf("(epoch %d, 2 members;", epoch+1))
+		})
 	}
 }
 

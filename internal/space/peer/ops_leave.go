@@ -7,6 +7,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/space"
+	"tandem/internal/space/seal"
 )
 
 // opLeave ends the caller's seat. A host that has nobody else in the space hands
@@ -33,17 +34,13 @@ func (r *Room) leave(ctx context.Context, s *seat) (Said, error) {
 			return Said{}, err
 		}
 	}
+	var heir seal.MemberID
 	if last {
 		// who is there now, and not when the log last grew
 		if err := r.sync(ctx, s, 0); err != nil && !fault.Is(err, fault.Unavailable) {
 			return Said{}, err
 		}
-		if heir, ok := r.heirOf(s); ok {
-			if err := r.handOver(ctx, s, heir); err != nil {
-				return Said{}, err
-			}
-			gone += " " + escape(s.name(heir)) + "'s machine hosts it from now on."
-		} else {
+		if heir = r.heirOf(s); heir == "" {
 			gone += " This machine still hosts it for the others: keep tandem running, or let one of them take over: tandem space take-over"
 		}
 	}
@@ -53,10 +50,13 @@ func (r *Room) leave(ctx context.Context, s *seat) (Said, error) {
 	}
 	gone += unsent
 	if s.state == active {
-		if _, err := r.sendBare(ctx, s, space.ClassLeave); err != nil && !fault.Is(err, fault.Unavailable) {
-			return Said{}, err
-		} else if err != nil {
+		switch err := r.takeLeave(ctx, s, heir); {
+		case fault.Is(err, fault.Unavailable):
 			gone += " The host could not be told; the others see you as gone when your presence ends."
+		case err != nil:
+			return Said{}, err
+		case heir != "":
+			gone += " " + escape(s.name(heir)) + "'s machine hosts it from now on."
 		}
 	}
 	r.freeAll(ctx, s)
@@ -86,25 +86,32 @@ func (r *Room) lastWords(ctx context.Context, s *seat) (string, error) {
 	return fmt.Sprintf(" %d of your messages were never sent: the host could not be reached.", len(unsent)), nil
 }
 
-// sendBare posts without following the log afterwards: a leaver may not read on.
-func (r *Room) sendBare(ctx context.Context, s *seat, class string) (space.Accepted, error) {
-	var a space.Accepted
+// takeLeave tells the host that this member goes, and who hosts next when there is an heir.
+func (r *Room) takeLeave(ctx context.Context, s *seat, heir seal.MemberID) error {
+	if heir != "" {
+		return r.handOver(ctx, s, heir)
+	}
+	return r.goodbye(ctx, s, func(env *seal.Envelope) error {
+		_, err := ask(ctx, s.link, space.SpacePost, space.PostIn{Envelope: env})
+		return err
+	})
+}
+
+// goodbye seals a leave and sends it, without following the log afterwards: a leaver may not read on.
+func (r *Room) goodbye(ctx context.Context, s *seat, send func(*seal.Envelope) error) error {
 	var err error
 	for range 6 {
-		env, serr := s.seal(thing{id: "env_leave_" + s.id, class: class}, nil, nil, r.now().UnixMilli())
+		env, serr := s.seal(thing{id: "env_leave_" + s.id, class: space.ClassLeave}, nil, nil, r.now().UnixMilli())
 		if serr != nil {
-			return a, serr
+			return serr
 		}
-		if a, err = ask(ctx, s.link, space.SpacePost, space.PostIn{Envelope: &env}); err == nil {
-			return a, nil
-		}
-		if reason(err) != "epoch" && reason(err) != "sequence" {
-			return a, err
+		if err = send(&env); reason(err) != "epoch" && reason(err) != "sequence" {
+			return err
 		}
 		s.said = 0
 		if err := r.sync(ctx, s, 0); err != nil {
-			return a, err
+			return err
 		}
 	}
-	return a, err
+	return err
 }
