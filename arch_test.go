@@ -95,7 +95,7 @@ var houseMap = []wall{
 	{pkg: "session/agents", may: "session/screen"},
 	{pkg: "session/relay", may: "spine session"},
 	// code work: sessions by their operations, a workspace, a check in a box
-	{pkg: "job", may: "journal job/wire session session/terminal session/checkout tool"},
+	{pkg: "job", may: "journal job/wire session session/terminal session/checkout tool board space/peer"}, // a task's card says where its job stands
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},

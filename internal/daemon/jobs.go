@@ -3,14 +3,18 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	inbox "tandem/internal/inbox/wire"
 	"tandem/internal/job"
 	"tandem/internal/job/wire"
 	"tandem/internal/notify"
 	"tandem/internal/op"
+	"tandem/internal/repo/host"
 	"tandem/internal/tool"
 )
 
@@ -29,9 +33,38 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	if d.self != nil {
 		r.Owner = d.self.Server
 	}
-	r.TakeBack = d.rooms.session.TakeBack
+	r.TakeBack, r.End = d.rooms.session.TakeBack, d.endSession
+	r.Served = d.servedFolder
 	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.session.BindModel
 	d.rooms.job = r
+}
+
+// servedFolder is the git checkout of a repository that this server serves.
+func (d *Daemon) servedFolder(ctx context.Context, name string) (string, error) {
+	all, err := op.Do(ctx, &d.inner, host.RepoList, struct{}{})
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(all.Items, func(r host.Repository) bool { return r.Name == name })
+	if i < 0 {
+		return "", fault.New(fault.NotFound, "job.start", "no repository %.100q is served here", name).WithNext("see them: tandem repo list")
+	}
+	path := all.Items[i].Path
+	if _, err := os.Lstat(filepath.Join(path, ".git")); err != nil {
+		return "", fault.New(fault.Conflict, "job.start", "the repository %s has no git checkout, and a job works in one", name).
+			WithNext("clone it, and start the job there: git clone %s FOLDER", filepath.Join(path, ".jj", "repo", "store", "git"))
+	}
+	return path, nil
+}
+
+// endSession ends what a session does for a job that is over, whoever started it.
+func (d *Daemon) endSession(ctx context.Context, tenant, id string, program bool) error {
+	if program {
+		if _, err := d.rooms.terminal.Shut(ctx, id); err != nil {
+			return err
+		}
+	}
+	return d.rooms.session.Quiet(ctx, tenant, id)
 }
 
 // jobNeeds is what of the caller's inbox keeps a session from going on. Who may not read the inbox is not told.

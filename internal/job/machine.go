@@ -53,6 +53,8 @@ const (
 // Event is something that happened to a job.
 type Event struct {
 	Kind Kind
+	// Placed
+	Task, Space, Folder string
 	// Opened; the base also of Remade and Conflict
 	Repo, Base, Onto, Path, Branch, Work, Session, Agent string
 	// Opened, Returned, Failed: where the branch stands
@@ -81,6 +83,8 @@ type Kind string
 
 // The events.
 const (
+	Placed   Kind = "placed"   // what is to be done, and where, is known
+	Carded   Kind = "carded"   // the card of its task says what became of it
 	Opened   Kind = "opened"   // workspace and session are there
 	Prompted Kind = "prompted" // the agent has its words
 	WasCut   Kind = "cut"      // a restart ended the turn
@@ -139,8 +143,13 @@ func (j *Job) apply(e Event) error {
 	case Stuck:
 		j.Stays, j.Reason = true, e.Text
 		return nil
+	case Carded:
+		j.Card = e.Text
+		return nil
 	}
 	switch from := j.State; {
+	case from == wire.Planned && e.Kind == Placed && j.sought():
+		j.place(e)
 	case from == wire.Planned && e.Kind == Opened:
 		j.opened(e)
 		j.begin(j.first())
@@ -181,6 +190,18 @@ func (j *Job) apply(e Event) error {
 			WithNext("see where it stands: tandem job show %s", j.ID)
 	}
 	return nil
+}
+
+// sought says that what is to be done, or where, has yet to be asked for.
+func (j *Job) sought() bool { return j.Task == "" || j.Folder == "" }
+
+func (j *Job) place(e Event) {
+	if j.From != "" && j.Task == "" {
+		j.Task, j.Space, j.Card = e.Task, e.Space, taken
+	}
+	if j.Named != "" {
+		j.Folder = e.Folder
+	}
 }
 
 func (j *Job) opened(e Event) {

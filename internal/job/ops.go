@@ -64,7 +64,7 @@ func (r *Room) Ops() []op.Op {
 
 // bindStart is the model that would do the work. Which program an agent is stands in settings.
 func (r *Room) bindStart(ctx context.Context, in wire.StartIn) ([]op.Bound, error) {
-	if program(in.Agent) {
+	if wire.Program(in.Agent) {
 		return nil, nil
 	}
 	return r.Model(ctx, in.Agent)
@@ -81,9 +81,16 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		in.Bound = DefaultBound
 	}
 	switch {
-	case strings.TrimSpace(in.Task) == "" || len(in.Task) > MaxTask:
+	case in.From != "" && in.Task != "":
+		return nil, bad("a job has a task of its own or one of a board, and not both").
+			WithNext("say more later: tandem job send JOB TEXT")
+	case in.From != "" && (!boardTask.MatchString(in.From) || len(in.Space) > 200):
+		return nil, bad("%.40q is no task of a board", in.From).WithNext("see them: tandem board --ready")
+	case in.From == "" && (strings.TrimSpace(in.Task) == "" || len(in.Task) > MaxTask):
 		return nil, bad("a task has between 1 and %d bytes", MaxTask)
-	case !filepath.IsAbs(in.Folder):
+	case in.Repo != "" && in.Folder != "" || len(in.Repo) > 200:
+		return nil, bad("a job works in a folder or in a repository that is named, and not both")
+	case in.Repo == "" && !filepath.IsAbs(in.Folder):
 		return nil, bad("folder should be an absolute path, not %.200q", in.Folder)
 	case in.Seconds < 1 || in.Seconds > MaxSeconds:
 		return nil, bad("a check lasts between 1 and %d seconds", MaxSeconds)
@@ -93,7 +100,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		return nil, bad("a check is a command of at most 4096 bytes")
 	case min(in.Budget.Cents, in.Budget.Tokens, in.Budget.Turns) < 0:
 		return nil, bad("a budget is not negative")
-	case program(in.Agent) && in.Budget.Cents > 0:
+	case wire.Program(in.Agent) && in.Budget.Cents > 0:
 		return nil, bad("what a turn of %s costs is not known here", in.Agent).
 			WithNext("limit its tokens or turns instead: --budget 200000tokens")
 	}
@@ -102,9 +109,11 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		return nil, err
 	}
 	j := &Job{Tenant: c.Tenant, Caller: c, Job: wire.Job{ID: id.New("job"), State: wire.Planned, Task: in.Task, Agent: in.Agent,
-		Check: in.Check, Seconds: in.Seconds, Bound: in.Bound, Budget: in.Budget, Folder: in.Folder,
-		Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(),
-		MovedAt: tx.Now()}}
+		Check: in.Check, Seconds: in.Seconds, Bound: in.Bound, Budget: in.Budget, Folder: in.Folder, Named: in.Repo,
+		From: in.From, Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(), MovedAt: tx.Now()}}
+	if in.From != "" {
+		j.Space = in.Space
+	}
 	if err := r.insert(tx, j); err != nil {
 		return nil, err
 	}

@@ -27,12 +27,16 @@ type Room struct {
 	Owner   owner.Server // this server
 	// TakeBack takes a checkout away that was made for a session, and in which none works; it does nothing where there is none.
 	TakeBack func(ctx context.Context, tenant, path string) error
-	Folder   string // where checks run
-	Disk     int64  // how much a check may write
+	// End ends the turns of a session, and its program where that is to go: also when who started the job may not do that any more.
+	End    func(ctx context.Context, tenant, session string, program bool) error
+	Folder string // where checks run
+	Disk   int64  // how much a check may write
 	// Told hears of every move, in the transaction in which it comes about.
 	Told func(tx *db.Tx, tenant string, j wire.Job, from wire.State) error
 	// Needs is what keeps a session from going on until a person answers, as far as the caller may see it.
 	Needs func(ctx context.Context, session string) []wire.Need
+	// Served is the folder of a repository that this server serves, as far as the caller may see it.
+	Served func(ctx context.Context, name string) (string, error)
 	// Model is what a model's name stands for now, for an approval to be bound to.
 	Model func(ctx context.Context, name string) ([]op.Bound, error)
 	// Step is called before each step, for tests that let the server die there.
@@ -68,7 +72,8 @@ func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
 	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Disk: maxDisk,
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
 		Told:  func(*db.Tx, string, wire.Job, wire.State) error { return nil },
-		Needs: func(context.Context, string) []wire.Need { return nil }}
+		Needs: func(context.Context, string) []wire.Need { return nil },
+		End:   func(context.Context, string, string, bool) error { return nil }}
 }
 
 // Run goes on with every job that does not wait for a person, until ctx ends.
@@ -103,7 +108,7 @@ func (r *Room) away(err error) { r.Log.Warn("jobs wait for the database", "err",
 
 // next says whether there is something to do for a job without anybody's word.
 func (j *Job) next() bool {
-	return !j.State.Waits() || j.leaves() || j.hushes() || j.untidy()
+	return !j.State.Waits() || j.leaves() || j.hushes() || j.untidy() || j.tells()
 }
 
 // leaves says that the job's workspace has to go.
@@ -199,6 +204,8 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 			return r.happened(ctx, j, Event{Kind: Stuck, Text: j.Reason + "; what was opened for it could not be taken away: " + fault.Public(err).Msg})
 		}
 		return r.happened(ctx, j, Event{Kind: Gone})
+	case j.tells():
+		return r.tell(ctx, j)
 	}
 	if j.State == wire.Queued { // it goes on by the word of who approved it
 		return r.advance(ctx, j, w)

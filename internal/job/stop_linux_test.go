@@ -228,3 +228,32 @@ func stays(t *testing.T, a *alone) {
 		t.Errorf("another machine took the protection away: %+v %v", q, err)
 	}
 }
+
+// Whoever stops a job ends its agent's turn, whatever its starter may still do: what that one may not see is not found for it. The
+// workspace goes as well.
+func TestAStopNeedsNoRightsOfTheStarter(t *testing.T) {
+	for _, kind := range []fault.Kind{fault.Denied, fault.NotFound, fault.Unauthenticated, fault.Pending} {
+		t.Run(kind.String(), func(t *testing.T) {
+			a := newAlone(t, "")
+			a.stands(func(j *Job) {
+				j.State, j.Session, j.Agent, j.Turns, j.Flight, j.Prompt = wire.Working, "ses_1", "claude", 1, "turn_1", "do it"
+			})
+			refuse := func(context.Context, any) (any, error) { return nil, fault.New(kind, "gate", "no") }
+			a.Rooms = &script{do: map[string]func(context.Context, any) (any, error){"session.cancel": refuse, "session.close": refuse,
+				"session.discard": refuse}}
+			var ended []bool
+			a.End = func(_ context.Context, tenant, session string, program bool) error {
+				if tenant != "t" || session != "ses_1" {
+					t.Errorf("%s of %s is ended", session, tenant)
+				}
+				ended = append(ended, program)
+				return nil
+			}
+			a.TakeBack = func(_ context.Context, _, path string) error { return os.RemoveAll(path) }
+			a.stop(true)
+			if j := a.rest(); j.State != wire.Stopped || j.Stays || j.Path != "" || j.Unended != "" || len(ended) != 2 || ended[0] || !ended[1] {
+				t.Errorf("%+v, ended %v", j, ended)
+			}
+		})
+	}
+}

@@ -33,9 +33,6 @@ const (
 	sessionDiscard  = op.Def[session.IDIn, session.DiscardOut]("session.discard")
 )
 
-// program says whether an agent is a program in a terminal, and not a model.
-func program(agent string) bool { return agent == "claude" || agent == "codex" || agent == "opencode" }
-
 // seat names the session and the workspace of a try: each has its own, so that what a crash left half done is in nobody's way.
 func (j *Job) seat(try int64) string {
 	name := "job-" + j.ID[len(j.ID)-6:]
@@ -47,6 +44,9 @@ func (j *Job) seat(try int64) string {
 
 // open makes the workspace and the session.
 func (r *Room) open(ctx context.Context, j *Job) error {
+	if j.sought() {
+		return r.seek(ctx, j)
+	}
 	if err := r.again(ctx, j); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 	}
 	as := op.WithCaller(ctx, j.Caller)
 	e := Event{Kind: Opened, Branch: "tandem/" + j.Seat, Agent: j.Agent}
-	if program(j.Agent) {
+	if wire.Program(j.Agent) {
 		seat, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Agent: j.Agent, Name: j.Seat, Cwd: j.Folder, Worktree: true,
 			Budget: session.Budget{Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}})
 		if err != nil {
@@ -121,7 +121,7 @@ func (r *Room) tidy(ctx context.Context, j *Job) error {
 		return nil
 	}
 	left := j.seat(j.Try)
-	if program(j.Agent) {
+	if wire.Program(j.Agent) {
 		_, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionClose, terminal.NameIn{Name: left})
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
@@ -162,7 +162,7 @@ func (r *Room) prompt(ctx context.Context, j *Job) error {
 
 // revive starts an agent's program again when it ended meanwhile, in the same conversation.
 func (r *Room) revive(as context.Context, j *Job) error {
-	if !program(j.Agent) || j.Turns < 2 {
+	if !wire.Program(j.Agent) || j.Turns < 2 {
 		return nil
 	}
 	open, err := op.Do(as, r.Rooms, sessionLive, terminal.LiveIn{})
@@ -284,6 +284,9 @@ func clip(s string, n int) string {
 // be ended is tried again.
 func (r *Room) hush(ctx context.Context, j *Job) error {
 	_, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionCancel, session.TurnIn{ID: j.Session})
+	if refused(err) {
+		err = r.End(ctx, j.Tenant, j.Session, false)
+	}
 	if err == nil || fault.Is(err, fault.NotFound) {
 		return r.after(ctx, j, Event{Kind: Hushed})
 	}
@@ -295,16 +298,33 @@ func (r *Room) hush(ctx context.Context, j *Job) error {
 	return fmt.Errorf("end the turn of a stopped job: %w", err)
 }
 
+// refused says that something was not done because of who wanted it. What somebody may not see is not found for them. Who stops or merges
+// a job was let in for that, and the rights that its starter has left are no reason for an agent to go on.
+func refused(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Denied, fault.Unauthenticated, fault.NotFound, fault.Pending:
+		return err != nil
+	}
+	return false
+}
+
 // leave takes the workspace away.
 func (r *Room) leave(ctx context.Context, j *Job) error {
 	as := op.WithCaller(ctx, j.Caller)
-	if program(j.Agent) {
-		if _, err := op.Do(as, r.Rooms, sessionClose, terminal.NameIn{Name: j.Seat}); err != nil && !fault.Is(err, fault.NotFound) {
+	if wire.Program(j.Agent) {
+		_, err := op.Do(as, r.Rooms, sessionClose, terminal.NameIn{Name: j.Seat})
+		if refused(err) {
+			err = r.End(ctx, j.Tenant, j.Session, true)
+		}
+		if err != nil && !fault.Is(err, fault.NotFound) {
 			return r.happened(ctx, j, Event{Kind: Stuck, Text: "its session could not be closed: " + fault.Public(err).Msg})
 		}
 	}
 	for begun := time.Now(); ; pause(ctx, nil, 100*time.Millisecond) {
 		_, err := op.Do(as, r.Rooms, sessionDiscard, session.IDIn{ID: j.Session})
+		if refused(err) {
+			err = r.TakeBack(op.WithCaller(ctx, j.Caller), j.Tenant, j.Path)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

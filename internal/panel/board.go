@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/internal/board"
+	"tandem/internal/job/wire"
 	"tandem/internal/op"
 	"tandem/internal/space/peer"
 
@@ -75,6 +76,8 @@ type TaskRow struct {
 	Version  int64
 	Changed  time.Time
 	Comments []TaskComment
+	Job      string // the newest one that was started from it here
+	JobState string
 }
 
 // TaskComment is what somebody said about a task.
@@ -125,6 +128,10 @@ type TaskView struct {
 	Titles  map[string]string
 	Problem string
 	Switch  SpaceSwitch
+	// Starts says that the visitor may have an agent do it as a job, and Default and Folders where and by whom.
+	Starts  bool
+	Default string
+	Folders []string
 }
 
 // mayChange says whether the visitor may edit, cancel and reopen it.
@@ -143,7 +150,8 @@ func taskRow(t peer.Line) TaskRow {
 	}
 	return TaskRow{ID: string(t.ID), Title: peersWords(t.Title), About: peersWords(t.Description), Status: string(t.Status),
 		Priority: string(t.Prio), Comments: said, Holder: peersWords(t.HolderName), Creator: peersWords(t.CreatorName),
-		Needs: plain(t.Needs), Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed}
+		Needs: plain(t.Needs), Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed,
+		Job: t.Job, JobState: t.JobState}
 }
 
 var boardStatuses = []BoardColumn{
@@ -249,6 +257,11 @@ func (v *visit) task(id, problem string) error {
 	for _, c := range boardStatuses {
 		if c.Status != out.Status {
 			out.Moves = append(out.Moves, ui.Option{Value: c.Status, Label: c.Label})
+		}
+	}
+	if out.Starts = v.has(string(wire.Start)) && !out.ended() && (out.Status == "open" || out.Holder == out.Me); out.Starts {
+		if out.Default, out.Folders, err = v.startingPoint(); err != nil {
+			return err
 		}
 	}
 	s := v.shell("board", out.Title)

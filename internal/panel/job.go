@@ -235,7 +235,8 @@ func jobChecks(j *wire.Job) (out []JobCheck, older int) {
 func jobFacts(j *wire.Job) []ui.Pair {
 	out := []ui.Pair{{Key: "Agent", Value: j.Agent, Mono: true}, {Key: "Check", Value: j.Check, Mono: true},
 		{Key: "Started in", Value: j.Folder, Mono: true}}
-	for _, p := range []ui.Pair{{Key: "For the branch", Value: j.Onto, Mono: true}, {Key: "Workspace", Value: j.Path, Mono: true, Copy: true},
+	for _, p := range []ui.Pair{{Key: "Task of the board", Value: j.From, Mono: true}, {Key: "Its card", Value: j.Card},
+		{Key: "For the branch", Value: j.Onto, Mono: true}, {Key: "Workspace", Value: j.Path, Mono: true, Copy: true},
 		{Key: "Budget", Value: j.Budget.String()}, {Key: "Commit", Value: j.Commit, Mono: true, Copy: true},
 		{Key: "Merged into", Value: j.Ref, Mono: true}, {Key: "Merged by", Value: j.MergedBy},
 		{Key: "Approved by", Value: j.ApprovedBy}} {

@@ -48,7 +48,10 @@ func jobHref(id string) string { return "/panel/jobs/" + pathEscape(id) }
 
 func startJob(v *visit) (wire.StartIn, error) {
 	form := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
-	in := wire.StartIn{Task: form("task"), Folder: form("folder"), Agent: form("model"), Check: form("check")}
+	in := wire.StartIn{Task: form("task"), Folder: form("folder"), Agent: form("model"), Check: form("check"), From: form("from")}
+	if in.From != "" {
+		in.Space = form("space")
+	}
 	if in.Agent == "" {
 		in.Agent = form("agent")
 	}

@@ -107,3 +107,27 @@ func (r *Room) cancelTurns(tx *db.Tx, s *Session, open []*Turn) error {
 	}
 	return nil
 }
+
+// EventQuieted is the event of a session whose turns were ended because the job that it works for was stopped.
+const EventQuieted = "session.quieted"
+
+// Quiet ends the turns of a session whose job was stopped. Whoever stopped the job was let in for that; that the one who started it may do
+// nothing here any more does not keep its agent at work.
+func (r *Room) Quiet(ctx context.Context, tenant, id string) error {
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		n := 0
+		s, err := r.change(tx, tenant, id, func(s *Session) error {
+			open, err := turnsWhere(inTx{tx}, "tenant = ? AND session = ? AND ended_at = 0", tenant, s.ID)
+			if err != nil {
+				return err
+			}
+			n = len(open)
+			return r.cancelTurns(tx, s, open)
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		tx.AfterCommit(func() { r.wake(s) })
+		return r.record(tx, s, EventQuieted, map[string]any{"cancelled": n})
+	})
+}

@@ -82,6 +82,7 @@ var phrases = map[string][2]string{
 	"session.model_call":      {"asked its model", "ask its model"},
 	"session.open":            {"opened an agent's program", "open an agent's program"},
 	"session.prompt":          {"gave work to", "give work to"},
+	"session.quieted":         {"had its turns ended with its job", "have its turns ended with its job"},
 	"session.reap":            {"ended what closed sessions left behind", "end what closed sessions left behind"},
 	"session.revert":          {"took back the newest prompt of", "take back the newest prompt of"},
 	"session.send":            {"gave work to", "give work to"},

@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/cli/space"
 	"tandem/internal/fault"
 	"tandem/internal/job/wire"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/space/peer"
 )
 
 // Commands are this package's commands.
@@ -23,6 +25,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 			"commits what it changed and runs the job's check on a clean checkout, in a box without the network. " +
 			"A red check goes back to the agent. A green one waits for a person, who looks and merges."}
 	cmd.AddCommand(newStart(k), newList(k), newShow(k), newDiff(k), newWait(k), newSend(k), newComment(k), newBack(k), newStop(k), newMerge(k),
+		newAttach(k),
 		verb(k, "check", "Run a job's check again, on its newest commit", wire.Check),
 		verb(k, "resume", "Let a stopped job go on, in the same conversation and the same files", wire.Resume))
 	return []*cobra.Command{cmd}
@@ -33,17 +36,24 @@ func newStart(k *kit.Kit) *cobra.Command {
 	var budget string
 	var wait bool
 	cmd := &cobra.Command{
-		Use: "start TASK", Short: "Start a job", Args: cobra.MinimumNArgs(1),
+		Use: "start [TASK]", Short: "Start a job",
 		Example: "  tandem job start \"fix the login redirect\" --check \"go test ./...\"\n" +
-			"  tandem job start \"fix the login redirect\" -C ~/code/app --agent claude --check \"make test\" --wait",
+			"  tandem job start \"fix the login redirect\" -C ~/code/app --agent claude --check \"make test\" --wait\n" +
+			"  tandem job start --from T-a1b2c3 --repo app",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Task = strings.Join(args, " ")
-			var err error
-			if in.Folder, err = filepath.Abs(in.Folder); err != nil {
+			if in.Task == "" && in.From == "" {
+				return kit.Usagef("say what is to be done, or name a task of a board: --from TASK")
+			}
+			if err := place(cmd, &in); err != nil {
 				return err
 			}
-			if in.Folder, err = filepath.EvalSymlinks(in.Folder); err != nil {
-				return fault.New(fault.Invalid, "job.start", "%s is not there", in.Folder).WithNext("name a folder in a git checkout: -C FOLDER")
+			which, err := space.Chosen(k, cmd, peer.Which{})
+			if err != nil {
+				return err
+			}
+			if in.From != "" {
+				in.Space = which.Space
 			}
 			if in.Budget, err = wire.ParseBudget(budget); err != nil {
 				return err
@@ -63,7 +73,10 @@ func newStart(k *kit.Kit) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&in.Folder, "cwd", "C", ".", "a folder in the git checkout")
+	f.StringVarP(&in.Folder, "cwd", "C", "", "a folder in the git checkout (this one)")
+	f.StringVar(&in.Repo, "repo", "", "a repository that this server serves, by its name, instead of a folder")
+	f.StringVar(&in.From, "from", "", "a task of a space's board, whose words are the job's; it is done when the job is merged")
+	space.Choose(cmd)
 	f.StringVar(&in.Agent, "agent", "", "claude, codex, opencode, or a model as provider/model (the default model)")
 	f.StringVar(&in.Check, "check", "", "a command that says by its exit code whether the work is good")
 	f.Int64Var(&in.Seconds, "check-seconds", 0, "how long the check may last (600, at most 3600)")
@@ -71,6 +84,21 @@ func newStart(k *kit.Kit) *cobra.Command {
 	f.StringVar(&budget, "budget", "", "what the agent may use up: 3usd, 200000tokens or 10turns, several with commas")
 	f.BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
 	return cmd
+}
+
+// place makes the folder a whole path, where no repository is named.
+func place(cmd *cobra.Command, in *wire.StartIn) error {
+	if in.Repo != "" && !cmd.Flags().Changed("cwd") {
+		return nil
+	}
+	given, err := filepath.Abs(in.Folder)
+	if err != nil {
+		return err
+	}
+	if in.Folder, err = filepath.EvalSymlinks(given); err != nil {
+		return fault.New(fault.Invalid, "job.start", "%s is not there", given).WithNext("name a folder in a git checkout: -C FOLDER")
+	}
+	return nil
 }
 
 // shown prints a job, after waiting for it where that was wanted. One that stopped is a failure.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -19,6 +20,9 @@ func show(w io.Writer, j *wire.Job) {
 	if j.Unended != "" {
 		fmt.Fprintf(w, "its agent's turn could not be ended yet, and may go on: %s\nend it: tandem session cancel %s\n",
 			kit.VisibleLine(j.Unended), j.Session)
+	}
+	if j.From != "" {
+		fmt.Fprintf(w, "task: %s of the board, %s\n", j.From, kit.VisibleLine(cmp.Or(j.Card, "not taken yet")))
 	}
 	if j.Session != "" {
 		fmt.Fprintf(w, "agent: %s in %s\n", j.Agent, j.Session)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -212,28 +213,31 @@ func newAttach(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "attach NAME", Short: "Attach to a terminal session and type alongside", Args: cobra.ExactArgs(1),
 		Example: "  tandem session attach builder",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := k.Settings()
-			if err != nil {
-				return err
-			}
-			name, err := sessionName(cmd.Context(), k, args[0])
-			if err != nil {
-				return err
-			}
-			if err := terminal.CheckName(name, true); err != nil {
-				return err
-			}
-			argv := []string{"tmux"}
-			switch socket := s.Get("tmux_socket"); {
-			case strings.Contains(socket, "/"):
-				argv = append(argv, "-S", socket)
-			case socket != "":
-				argv = append(argv, "-L", socket)
-			}
-			return become(append(argv, "attach-session", "-t", "="+terminal.Prefix+name), os.Environ())
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return Attach(cmd.Context(), k, args[0]) },
 	}
+}
+
+// Attach becomes the terminal of a session, which is named by its name or its id.
+func Attach(ctx context.Context, k *kit.Kit, named string) error {
+	s, err := k.Settings()
+	if err != nil {
+		return err
+	}
+	name, err := sessionName(ctx, k, named)
+	if err != nil {
+		return err
+	}
+	if err := terminal.CheckName(name, true); err != nil {
+		return err
+	}
+	argv := []string{"tmux"}
+	switch socket := s.Get("tmux_socket"); {
+	case strings.Contains(socket, "/"):
+		argv = append(argv, "-S", socket)
+	case socket != "":
+		argv = append(argv, "-L", socket)
+	}
+	return become(append(argv, "attach-session", "-t", "="+terminal.Prefix+name), os.Environ())
 }
 
 // newLaunch becomes the program of a terminal. It is what a session's pane runs: the environment comes from a file that only

@@ -27,7 +27,7 @@ func attach(k *kit.Kit, cmd *cobra.Command, files []string) (ids []string, err e
 		if err != nil {
 			return nil, err
 		}
-		in, err := chosen(k, cmd, peer.AttachIn{Name: filepath.Base(file), Data: data})
+		in, err := Chosen(k, cmd, peer.AttachIn{Name: filepath.Base(file), Data: data})
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func newAttachment(k *kit.Kit) *cobra.Command {
 					return kit.Usagef("NUMBER says which of the message's attachments, from 1")
 				}
 			}
-			in, err := chosen(k, cmd, in)
+			in, err := Chosen(k, cmd, in)
 			if err != nil {
 				return err
 			}

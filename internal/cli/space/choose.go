@@ -20,8 +20,8 @@ func Choose(cmd *cobra.Command) {
 	cmd.Flags().String("space", "", "name or id of the space, when you are in several (TANDEM_SPACE, else that of this folder or the last one you joined)")
 }
 
-// chosen is the input of a command with the space that was named.
-func chosen[In any](k *kit.Kit, cmd *cobra.Command, in In) (In, error) {
+// Chosen is the input of a command with the space that was named.
+func Chosen[In any](k *kit.Kit, cmd *cobra.Command, in In) (In, error) {
 	flag := cmd.Flags().Lookup("space")
 	if flag == nil {
 		return in, nil

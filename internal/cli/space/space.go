@@ -39,7 +39,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 
 // Say runs an operation whose answer has a text, and prints that.
 func Say[In, Out any](k *kit.Kit, cmd *cobra.Command, act op.Def[In, Out], in In) error {
-	in, err := chosen(k, cmd, in)
+	in, err := Chosen(k, cmd, in)
 	if err != nil {
 		return err
 	}

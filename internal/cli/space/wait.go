@@ -23,7 +23,7 @@ func newWait(k *kit.Kit) *cobra.Command {
 }
 
 func wait(k *kit.Kit, cmd *cobra.Command, in peer.WaitIn) error {
-	in, err := chosen(k, cmd, in)
+	in, err := Chosen(k, cmd, in)
 	if err != nil {
 		return err
 	}

@@ -87,6 +87,10 @@ type Job struct {
 	State   State   `json:"state" jsonschema:"planned, working, checking, in review, queued, merged, sent back or stopped"`
 	Reason  string  `json:"reason,omitempty" jsonschema:"why it stands there"`
 	Task    string  `json:"task"`
+	From    string  `json:"from,omitempty" jsonschema:"the task of a space's board that it is for"`
+	Space   string  `json:"space,omitempty" jsonschema:"the space of that task"`
+	Card    string  `json:"card,omitempty" jsonschema:"what the board was told of that task: in_progress, done, open; else why it could not be told"`
+	Named   string  `json:"repo_name,omitempty" jsonschema:"the served repository that it was started for"`
 	Agent   string  `json:"agent" jsonschema:"claude, codex, opencode, or a model as provider/model"`
 	Check   string  `json:"check,omitempty" jsonschema:"the command; without one the job is unchecked"`
 	Seconds int64   `json:"check_seconds" jsonschema:"how long the check may last"`
@@ -139,10 +143,16 @@ func (j *Job) Known() string {
 	return string(j.Verdict)
 }
 
+// Program says whether an agent is a program in a terminal, and not a model.
+func Program(agent string) bool { return agent == "claude" || agent == "codex" || agent == "opencode" }
+
 // StartIn starts a job.
 type StartIn struct {
-	Task    string `json:"task" jsonschema:"what is to be done"`
-	Folder  string `json:"folder" jsonschema:"a folder in a git checkout, absolute"`
+	Task    string `json:"task,omitempty" jsonschema:"what is to be done; left out with from"`
+	From    string `json:"from,omitempty" jsonschema:"a task of a space's board, T-…, whose words are the job's; it is done when the job is merged"`
+	Space   string `json:"space,omitempty" jsonschema:"with from: name or id of the space, when you are in several"`
+	Folder  string `json:"folder,omitempty" jsonschema:"a folder in a git checkout, absolute; left out with repo"`
+	Repo    string `json:"repo,omitempty" jsonschema:"the name of a repository that this server serves, instead of a folder"`
 	Agent   string `json:"agent,omitempty" jsonschema:"claude, codex, opencode, or a model as provider/model; the default model when left out"`
 	Check   string `json:"check,omitempty" jsonschema:"a shell command that says by its exit code whether the work is good"`
 	Seconds int64  `json:"check_seconds,omitempty" jsonschema:"how long the check may last, 600 when left out, 3600 at most"`

@@ -24,7 +24,10 @@ const (
 type Line struct {
 	board.Task
 	TaskWords
-	HolderName  string `json:"assignee,omitempty"`
+	HolderName string `json:"assignee,omitempty"`
+	// Job is the newest job that was started from the task on this server, as far as the caller may see it.
+	Job         string `json:"job,omitempty"`
+	JobState    string `json:"job_state,omitempty"`
 	CreatorName string `json:"created_by,omitempty"`
 }
 
@@ -32,7 +35,9 @@ type Line struct {
 type BoardOut struct {
 	Said
 	Tasks []Line `json:"tasks"`
-	Ended int    `json:"ended,omitempty" jsonschema:"how many done and cancelled ones are left out"`
+	// SpaceID names the space for good, whatever it is called.
+	SpaceID string `json:"space_id,omitempty"`
+	Ended   int    `json:"ended,omitempty" jsonschema:"how many done and cancelled ones are left out"`
 }
 
 func (s *seat) line(t board.Task) Line {
@@ -60,6 +65,9 @@ func (l Line) String() string {
 	}
 	if len(l.Needs) > 0 {
 		fmt.Fprintf(&b, " (depends on: %s)", join(l.Needs))
+	}
+	if l.Job != "" {
+		fmt.Fprintf(&b, "\n  Job: %s is %s", l.Job, l.JobState)
 	}
 	why := "Blocked: "
 	if l.Status == board.Cancelled {
@@ -94,7 +102,11 @@ func (r *Room) opBoard(ctx context.Context, in BoardIn) (BoardOut, error) {
 		return BoardOut{}, err
 	}
 	stale := r.fresh(ctx, s)
-	out := BoardOut{Tasks: []Line{}}
+	out := BoardOut{Tasks: []Line{}, SpaceID: s.space}
+	jobs := map[string]TaskJob{}
+	if r.jobs.Cards != nil {
+		jobs = r.jobs.Cards(ctx, s.space)
+	}
 	var b strings.Builder
 	if len(s.board) > 0 {
 		b.WriteString("Shared Task Board:")
@@ -104,6 +116,7 @@ func (r *Room) opBoard(ctx context.Context, in BoardIn) (BoardOut, error) {
 	ended := 0
 	for _, t := range s.board.Sorted() {
 		l := s.line(t)
+		l.Job, l.JobState = jobs[string(t.ID)].ID, jobs[string(t.ID)].State
 		if in.leavesOut(t) {
 			ended++
 			continue

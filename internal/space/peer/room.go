@@ -29,6 +29,7 @@ type Room struct {
 	ground Ground
 	home   string
 	away   func(ctx context.Context, where, what, home string) error
+	jobs   Jobs
 
 	leased sync.Map // seat id → *leases
 
@@ -52,7 +53,19 @@ type Config struct {
 	Ground Ground                                                    // of folders that are workspaces; its functions may be nil
 	Home   string                                                    // this server among those of a cluster: others' seats are left to them
 	Away   func(ctx context.Context, where, what, home string) error // names the server at a home
+	Jobs   Jobs                                                      // its functions may be nil
 }
+
+// Jobs are the code work that was started from tasks.
+type Jobs struct {
+	// Cards are the newest jobs of a space's tasks, by task, that the caller may see.
+	Cards func(ctx context.Context, space string) map[string]TaskJob
+	// Keeps says whether a job is at work on a task, so that its holder keeps it.
+	Keeps func(ctx context.Context, tenant, space, task string) bool
+}
+
+// TaskJob is a job on a task's card.
+type TaskJob struct{ ID, State string }
 
 // Server is how this machine stands to a tandem server.
 type Server struct {
@@ -71,7 +84,7 @@ func New(c Config) *Room {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server,
-		ground: c.Ground, home: c.Home, away: c.Away,
+		ground: c.Ground, home: c.Home, away: c.Away, jobs: c.Jobs,
 		seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
 }
 
@@ -253,12 +266,16 @@ func (r *Room) chores(ctx context.Context, s *seat) {
 // renew keeps the claims of a member who is at work. The caller holds s.mu.
 func (r *Room) renew(ctx context.Context, s *seat) {
 	now := r.now()
-	if now.Sub(s.used) > time.Hour || now.Sub(s.renewed) < time.Minute {
-		return // nobody is at this seat, and its claims may run out; or they were looked at just now
+	if now.Sub(s.renewed) < time.Minute {
+		return // they were looked at just now
 	}
 	s.renewed = now
+	gone := now.Sub(s.used) > time.Hour // nobody is at this seat, and its claims may run out
 	for _, t := range s.board {
 		if t.Holder == string(s.me.Card().ID) && !t.Until.IsZero() && t.Until.Sub(now) < board.Lease/2 {
+			if gone && (r.jobs.Keeps == nil || !r.jobs.Keeps(ctx, s.tenant, s.space, string(t.ID))) {
+				continue
+			}
 			if _, err := r.send(ctx, s, thing{class: "task." + string(board.KindRenew), clear: board.Clear{Task: t.ID}}); err != nil {
 				r.log.Warn("lease not renewed", "task", t.ID, "err", err)
 			}
