@@ -14,7 +14,7 @@ var present = map[string]bool{
 	"memory.import": true, "memory.promote": true,
 	"oauth.clear": true, "oauth.consent": true, "oauth.look": true, "owner.add": true, "owner.hand_over": true,
 	"owner.remove": true, "passkey.add": true, "passkey.remove": true, "person.remove": true,
-	"policy.edit": true, "policy.label": true, "queue.add": true, "queue.protect": true, "queue.resume": true,
+	"policy.edit": true, "policy.label": true, "queue.add": true, "queue.protect": true, "queue.push": true, "queue.resume": true,
 	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,
 	"secret.rotate":   true, "secret.unmask": true, "schedule.remove": true, "schedule.set": true,

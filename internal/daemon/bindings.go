@@ -112,6 +112,7 @@ var bindings = map[string]string{
 	"queue.pause":             byName,
 	"queue.priority":          byID,
 	"queue.protect":           byPerson,
+	"queue.push":              byPerson,
 	"queue.resume":            byPerson,
 	"job.send":                byID,
 	"job.stop":                byID,

@@ -95,7 +95,7 @@ func init() {
 	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.send",
 		"job.start", "job.stop", "job.wait")
 	saying(ownRows, "job.unseen")
-	saying(forPeople, "job.merge", "queue.add", "queue.protect", "queue.resume")
+	saying(forPeople, "job.merge", "queue.add", "queue.protect", "queue.push", "queue.resume")
 	saying(areWords, "queue.evict", "queue.list", "queue.pause", "queue.priority")
 	saying(areWords, "automation.add", "automation.run", "automation.runs", "automation.show", "automation.ticks", "automation.trace",
 		"audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.cancel", "board.change",

@@ -38,11 +38,10 @@ func (r *Room) queueOps() []op.Op {
 			}),
 		wire.QueueProtect.Effect(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/queues/protect", MCP: "-",
 			Doc: "Protect a branch: jobs get into it through its queue alone, and a move by somebody else pauses the queue."},
-			all, func(ctx context.Context, in wire.QueueIn) (*wire.Queue, error) {
-				return r.set(ctx, in, func(q *wire.Queue, tip string) {
-					q.Protected, q.Tip = !in.Off, tip
-				})
-			}, nil),
+			all, r.protect, nil),
+		wire.QueuePush.Effect(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/queues/push", MCP: "-",
+			Doc: "Push what a queue merged to its remote, once. Needs a person present, and is bound to the commit that waits."},
+			func(wire.QueuePushIn) op.Resource { return at("") }, r.push, nil),
 		wire.QueuePause.Effect(op.Spec{Right: "job.prompt", Method: "POST", Path: "/queues/pause",
 			Doc: "Pause a queue: nothing is merged until somebody lets it go on."},
 			all, func(ctx context.Context, in wire.QueueIn) (*wire.Queue, error) {
@@ -61,6 +60,29 @@ func (r *Room) queueOps() []op.Op {
 				})
 			}, nil),
 	}
+}
+
+// protect lets jobs into a branch through its queue alone, and says where that is pushed to.
+func (r *Room) protect(ctx context.Context, in wire.QueueIn) (*wire.Queue, error) {
+	repo, _, err := r.located(ctx, in.Folder, in.Branch)
+	if err != nil {
+		return nil, err
+	}
+	push, err := r.aims(ctx, repo, in)
+	if err != nil {
+		return nil, err
+	}
+	return r.set(ctx, in, func(q *wire.Queue, tip string) {
+		q.Protected, q.Tip = !in.Off, tip
+		switch {
+		case in.Off:
+			q.Push = nil
+		case push != nil && q.Push != nil && q.Push.URL == push.URL:
+			q.Push.Remote, q.Push.Unasked = push.Remote, push.Unasked
+		case push != nil:
+			q.Push = push
+		}
+	})
 }
 
 // enqueue has a job merged when its turn comes.
@@ -87,18 +109,25 @@ func (r *Room) enqueue(ctx context.Context, in wire.QueueAddIn) (*wire.Job, erro
 	return out, err
 }
 
+// located is the repository of a queue, and where its branch stands.
+func (r *Room) located(ctx context.Context, folder, branch string) (repo, tip string, err error) {
+	if !filepath.IsAbs(folder) || branch == "" {
+		return "", "", fault.New(fault.Invalid, "queue", "a queue is named by a folder and a branch")
+	}
+	if repo, err = r.Tools.Top(ctx, folder); err != nil {
+		return "", "", err
+	}
+	if tip = r.tip(ctx, repo, branch); tip == "" {
+		err = fault.New(fault.NotFound, "queue", "%s has no branch %.100q", repo, branch).WithNext("see them: git -C %s branch", repo)
+	}
+	return repo, tip, err
+}
+
 // set changes a queue, and wakes who waits in it.
 func (r *Room) set(ctx context.Context, in wire.QueueIn, fn func(q *wire.Queue, tip string)) (*wire.Queue, error) {
-	if !filepath.IsAbs(in.Folder) || in.Branch == "" {
-		return nil, fault.New(fault.Invalid, "queue", "a queue is named by a folder and a branch")
-	}
-	repo, err := r.Tools.Top(ctx, in.Folder)
+	repo, tip, err := r.located(ctx, in.Folder, in.Branch)
 	if err != nil {
 		return nil, err
-	}
-	tip := r.tip(ctx, repo, in.Branch)
-	if tip == "" {
-		return nil, fault.New(fault.NotFound, "queue", "%s has no branch %.100q", repo, in.Branch).WithNext("see them: git -C %s branch", repo)
 	}
 	tenant := op.CallerFrom(ctx).Tenant
 	var q *wire.Queue

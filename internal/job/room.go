@@ -42,7 +42,11 @@ type Room struct {
 	// Step is called before each step, for tests that let the server die there.
 	Step func(j *Job)
 
-	people People
+	// Begun is called once a push is written down, before it is begun, for tests that let the server die there.
+	Begun func()
+
+	people  People
+	pushing sync.Mutex
 
 	mu   sync.Mutex
 	born time.Time // of this run: a turn that was prompted before may have been cut off
@@ -69,7 +73,7 @@ var (
 
 // New makes the room. It does nothing until Run; what it does not own is given before.
 func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
-	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Disk: maxDisk,
+	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Begun: func() {}, Disk: maxDisk,
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
 		Told:  func(*db.Tx, string, wire.Job, wire.State) error { return nil },
 		Needs: func(context.Context, string) []wire.Need { return nil },
@@ -100,6 +104,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.wake(j.Tenant, j.ID)
 		}
 	}
+	r.pushLeft(ctx)
 	<-ctx.Done()
 	return nil
 }

@@ -72,6 +72,9 @@ func (r *Room) arrived(ctx context.Context, j *Job, q *wire.Queue) error {
 		if err := r.DB.Write(ctx, func(tx *db.Tx) error {
 			_, err := r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
 				q.Tip = j.Commit
+				if q.Push != nil && q.Push.Pushed != j.Commit {
+					q.Push.Waits, q.Push.Problem = j.Commit, ""
+				}
 				return nil
 			})
 			return err
@@ -81,6 +84,9 @@ func (r *Room) arrived(ctx context.Context, j *Job, q *wire.Queue) error {
 	}
 	err := r.happened(ctx, j, Event{Kind: Merge, Commit: j.Commit, Ref: "refs/heads/" + j.Onto})
 	r.others(ctx, j)
+	if err == nil && q.Push != nil {
+		r.pushOn(ctx, j.Tenant, j.Repo, j.Onto, j.ApprovedBy)
+	}
 	return err
 }
 
@@ -190,6 +196,11 @@ func (r *Room) changeQueue(tx *db.Tx, tenant, repo, branch string, fn func(*wire
 		ON CONFLICT (tenant, home, repo, branch) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at`, tenant, r.Owner.Home,
 		repo, branch, string(body), tx.Now())
 	return q, err
+}
+
+func (r *Room) tenantsOfQueues(ctx context.Context) ([]string, error) {
+	rows, err := r.DB.Query(ctx, "SELECT DISTINCT tenant FROM job_queue WHERE home = ?", r.Owner.Home)
+	return db.Collect(rows, err, func(rows *sql.Rows) (tenant string, err error) { return tenant, rows.Scan(&tenant) })
 }
 
 func (r *Room) queues(ctx context.Context, tenant string) ([]*wire.Queue, error) {

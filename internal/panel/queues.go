@@ -13,6 +13,15 @@ type QueueRow struct {
 	Repo, Branch, Reason string
 	Protected, Paused    bool
 	Jobs                 []JobRow
+	Push                 *wire.Push
+}
+
+// pushHref asks about pushing what waits; "" where nothing does, or it is pushed by itself.
+func (q QueueRow) pushHref() string {
+	if q.Push == nil || q.Push.Waits == "" || q.Push.Unasked && q.Push.Problem == "" {
+		return ""
+	}
+	return queueHref("push", q) + "&" + url.Values{"commit": {q.Push.Waits}}.Encode()
 }
 
 func (v *visit) queues() (out []QueueRow, err error) {
@@ -21,7 +30,8 @@ func (v *visit) queues() (out []QueueRow, err error) {
 	}
 	list, err := ask(v, wire.QueueList, wire.QueueListIn{})
 	for _, q := range list.Queues {
-		row := QueueRow{Repo: q.Repo, Branch: q.Branch, Reason: q.Reason, Protected: q.Protected, Paused: q.Paused}
+		row := QueueRow{Repo: q.Repo, Branch: q.Branch, Reason: q.Reason, Protected: q.Protected, Paused: q.Paused,
+			Push: q.Push}
 		for _, j := range q.Jobs {
 			row.Jobs = append(row.Jobs, jobRow(j))
 		}
@@ -109,6 +119,8 @@ var queueActs = map[string]ConfirmView{
 		Text: "Jobs can be merged into the branch without its queue, and moves by others are not looked at."},
 	"resume": {Title: "Let this queue go on?", Does: "Go on", Variant: "primary",
 		Text: "It goes on from where its branch stands now, whoever moved it there."},
+	"push": {Title: "Push what was merged?", Does: "Push", Variant: "primary",
+		Text: "The branch of the remote moves on to the commit that the queue merged last. That is not taken back from here."},
 }
 
 func queueHref(act string, q QueueRow) string {
@@ -131,6 +143,9 @@ func queueRoutes(p *Panel) {
 			view.Subject = fmt.Sprintf("%s of %s", field(v, "branch"), field(v, "folder"))
 			view.Action, view.Back, view.Problem = "/panel/queues/"+act, "/panel/jobs", problem
 			view.Fields = []Hidden{{"folder", field(v, "folder")}, {"branch", field(v, "branch")}}
+			if commit := field(v, "commit"); commit != "" {
+				view.Subject, view.Fields = commit+" of "+view.Subject, append(view.Fields, Hidden{"commit", commit})
+			}
 			return v.confirms("jobs", view)
 		}
 	}
@@ -143,6 +158,16 @@ func queueRoutes(p *Panel) {
 	perform(p, "/panel/queues/protect", wire.QueueProtect, input(false), done("queue-protected"), again("protect"))
 	perform(p, "/panel/queues/unprotect", wire.QueueProtect, input(true), done("queue-open"), again("unprotect"))
 	perform(p, "/panel/queues/resume", wire.QueueResume, input(false), done("queue-on"), again("resume"))
+	perform(p, "/panel/queues/push", wire.QueuePush,
+		func(v *visit) (wire.QueuePushIn, error) {
+			return wire.QueuePushIn{Folder: field(v, "folder"), Branch: field(v, "branch"), Commit: field(v, "commit")}, nil
+		},
+		func(v *visit, _ wire.QueuePushIn, q *wire.Queue) error {
+			if q.Push != nil && q.Push.Problem != "" {
+				return asks("push")(v, q.Push.Problem)
+			}
+			return v.go303("/panel/jobs", "queue-pushed")
+		}, again("push"))
 	perform(p, "/panel/queues/pause", wire.QueuePause, input(false), done("queue-paused"),
 		func(v *visit, err error) error { return v.jobs(words(err)) })
 }

@@ -126,6 +126,7 @@ var said = map[string]string{
 	"device-gone":  "The machine proves nothing any more.",
 	"memory-added": "Remembered.", "memory-edited": "Mended. The earlier version is in its history.", "memory-live": "It is live.",
 	"memory-back":     "It was taken back.",
+	"queue-pushed":    "It was pushed.",
 	"queue-protected": "The branch is protected.", "queue-open": "The branch is no longer protected.",
 	"queue-on": "The queue goes on.", "queue-paused": "The queue is paused.",
 	"turn-stopped": "Told to stop.", "provider-key": "The key is stored, sealed.", "provider-default": "New sessions use this model.",

@@ -33,6 +33,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	}
 	cmd.AddCommand(newAdd(k), newEvict(k), newPriority(k),
 		branch(k, "protect", "Let jobs into a branch through its queue alone", wire.QueueProtect),
+		newPush(k),
 		branch(k, "pause", "Pause a queue: nothing is merged until somebody lets it go on", wire.QueuePause),
 		branch(k, "resume", "Let a paused queue go on, from where its branch stands now", wire.QueueResume))
 	return []*cobra.Command{cmd}
@@ -73,6 +74,7 @@ func head(w io.Writer, q *wire.Queue) {
 		what = ", protected"
 	}
 	fmt.Fprintf(w, "%s of %s%s\n", kit.VisibleLine(q.Branch), kit.VisibleLine(q.Repo), what)
+	pushed(w, q)
 	if q.Paused {
 		fmt.Fprintf(w, "  paused: %s\n  let it go on: tandem queue resume %s -C %s\n", kit.VisibleLine(q.Reason), kit.VisibleLine(q.Branch),
 			kit.VisibleLine(q.Repo))
@@ -161,6 +163,9 @@ func branch(k *kit.Kit, name, short string, d op.Def[wire.QueueIn, *wire.Queue])
 	cmd.Flags().StringVarP(&in.Folder, "cwd", "C", ".", "a folder in the repository")
 	if name == "protect" {
 		cmd.Flags().BoolVar(&in.Off, "off", false, "take the protection away")
+		cmd.Flags().StringVar(&in.Push, "push", "", "a remote of the repository; what was merged waits there for: tandem queue push")
+		cmd.Flags().BoolVar(&in.Unasked, "push-unasked", false, "push after each merge, and ask nobody")
+		cmd.Example = "  tandem queue protect main\n  tandem queue protect main --push origin"
 	}
 	return cmd
 }
