@@ -14,9 +14,9 @@ import (
 	"tandem/internal/space/peer"
 )
 
-// A job may be for a task of a space's board. It is taken when the job begins, and done when the job is merged; a job that is discarded puts
-// it back. The board is another room's, and may be another machine's: what it was told last is in the row, and what it was not told yet is
-// told again after a crash.
+// A job may be for a task of a space's board. It is taken when the job begins, and done when the job is merged; a job that is discarded
+// puts it back. The board is another room's, and may be another machine's: what it was told last is in the row, and what it was not told yet
+// is told again after a crash.
 
 // What a card was told.
 const (

@@ -130,8 +130,8 @@ func TestWhatIsMergedIsPushedUnasked(t *testing.T) {
 	}
 }
 
-// A server that dies while it pushes is followed by one that does not push again: it looks where the remote stands, and asks where that does
-// not tell.
+// A server that dies while it pushes is followed by one that does not push again: it looks where the remote stands, and asks where
+// that does not tell.
 func TestNothingIsPushedTwice(t *testing.T) {
 	for _, arrived := range []bool{false, true} {
 		a := newAfar(t, true)
