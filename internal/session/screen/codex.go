@@ -53,6 +53,8 @@ func codex(lines []string, title string) Reading {
 		above = above[j+1:]
 	}
 	switch {
+	case codexLoads(lines):
+		r.State, r.Signal = Working, "loading header"
 	case find(above, 6, codexRetry()) != "":
 		r.State, r.Detail, r.Signal = Retrying, find(above, 6, codexRetry()), "retry line"
 	case braille(title):
@@ -69,6 +71,16 @@ func codex(lines []string, title string) Reading {
 		}
 	}
 	return r
+}
+
+// codexLoads says that the program has drawn its input box and does not have its conversation yet.
+func codexLoads(lines []string) bool {
+	for i, l := range lines[:len(lines)-1] {
+		if strings.Contains(l, ">_ OpenAI Codex") {
+			return strings.TrimSpace(lines[i+1]) == "loading"
+		}
+	}
+	return false
 }
 
 // codexQuestion is the text below the question's header.
