@@ -84,7 +84,8 @@ var houseMap = []wall{
 	{pkg: "space/seal", pure: true},
 	{pkg: "space/peer", may: "identity space space/seal board client connector/wire session"}, // mail wakes a session, through the gate
 	{pkg: "board", may: "spine space space/seal"},
-	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector session/since session/checkout"},
+	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector session/since session/checkout " +
+		"source/boxed"}, // the tool read reads documents
 	{pkg: "session/checkout"},                                   // a worktree or workspace for one session
 	{pkg: "session/since", may: "repo repo/diff repo/workcopy"}, // what changed in a folder
 	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector connector/wire"},

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/source/boxed"
 	"tandem/internal/tool"
 )
 
@@ -125,6 +126,11 @@ func (r *Room) Refuse(ctx context.Context, t *Turn, c *Call, why *fault.Error) e
 func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, error) {
 	e := r.lending(ctx, tenant)
 	e.Session, e.Sandbox = in.Session, r.sandbox
+	if r.sandbox != nil {
+		e.Document = func(ctx context.Context, name string, data []byte) (string, error) {
+			return boxed.Text(ctx, r.sandbox.Machine, name, data)
+		}
+	}
 	if in.Session == "" {
 		if OpenerOf(op.CallerFrom(ctx)) != "" { // it would have every granted folder, and not its own alone
 			return nil, fault.New(fault.Denied, "tool", "a session uses the tools that its own program or model offers")

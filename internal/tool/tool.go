@@ -97,6 +97,8 @@ type Env struct {
 	Secret func(name string) string
 	// Starting is told of a command before it starts, with its box, nil without one: what it leaves behind is looked at when it has ended.
 	Starting func(ctx context.Context, b *box.Box) error
+	// Document is the text of a file that is no plain text, by the name that says its format; nil where nothing reads such files.
+	Document func(ctx context.Context, name string, data []byte) (string, error)
 	// Sandbox confines commands; Unconfined says that a person let this session's commands run without one.
 	Sandbox    *Sandbox
 	Unconfined bool

@@ -116,6 +116,30 @@ func (r *Reader) Read(ctx context.Context, name string, data []byte) (*decode.Do
 	return a.Document, nil
 }
 
+// Text is a document as one text, each part below its place, read in a process of its own.
+func Text(ctx context.Context, m *box.Machine, name string, data []byte) (string, error) {
+	r := &Reader{Machine: m}
+	defer r.Close()
+	d, err := r.Read(ctx, name, data)
+	if why, ok := Refused(err); ok {
+		return "", fault.New(fault.Invalid, "read", "the document cannot be read: %s", why)
+	}
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, p := range d.Parts {
+		if p.Place != "" {
+			b.WriteString("[" + p.Place + "]\n")
+		}
+		b.WriteString(p.Text + "\n")
+	}
+	for _, l := range d.Left {
+		b.WriteString("(left out: " + l + ")\n")
+	}
+	return b.String(), nil
+}
+
 // Works says whether documents can be read on this machine.
 func (r *Reader) Works() error {
 	if r.Machine.Works() {

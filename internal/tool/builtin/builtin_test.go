@@ -72,13 +72,19 @@ func TestSpecs(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	e := env(t, map[string]string{"a.txt": "one\ntwo\nthree\n", "bin": "a\x00b", "empty": ""})
+	e := env(t, map[string]string{"a.txt": "one\ntwo\nthree\n", "bin": "a\x00b", "empty": "", "plan.pdf": "pdf"})
 	if r, err := run(t, e, "read", m{"path": "a.txt"}); err != nil || r.Text != "     1\tone\n     2\ttwo\n     3\tthree\n" {
 		t.Errorf("%q %v", r.Text, err)
 	}
 	if r, err := run(t, e, "read", m{"path": "a.txt", "offset": 2, "limit": 1}); err != nil ||
 		r.Text != "     2\ttwo\n(1 more lines; continue with offset 3)\n" {
 		t.Errorf("%q %v", r.Text, err)
+	}
+	e.Document = func(_ context.Context, name string, data []byte) (string, error) {
+		return "[page 1]\n" + string(data) + " words\n", nil
+	}
+	if r, err := run(t, e, "read", m{"path": "plan.pdf"}); err != nil || r.Text != "     1\t[page 1]\n     2\tpdf words\n" {
+		t.Errorf("a document is %q, %v", r.Text, err)
 	}
 	if r, err := run(t, e, "read", m{"path": "empty"}); err != nil || !strings.Contains(r.Text, "empty") {
 		t.Errorf("%q %v", r.Text, err)

@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -49,13 +51,26 @@ func (read) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
 		return nil, err
 	}
 	return &tool.Plan{Title: "read " + a.Path, Resource: folder(p), Touch: touches("read", p),
-		Run: func(context.Context, func(string)) (tool.Result, error) {
+		Run: func(ctx context.Context, _ func(string)) (tool.Result, error) {
 			b, err := p.ReadFile(maxFile)
 			if err != nil {
 				return tool.Result{}, err
 			}
+			if env.Document != nil && packed(p.Path) {
+				text, err := env.Document(ctx, p.Path, b)
+				if err != nil {
+					return tool.Result{}, err
+				}
+				b = []byte(text)
+			}
 			return numbered(b, a.Offset, a.Limit)
 		}}, nil
+}
+
+// packed says whether a file is a document whose bytes are no text. What is text as it
+// lies there is read as it is, so that it can be edited.
+func packed(path string) bool {
+	return slices.Contains([]string{".pdf", ".docx", ".pptx", ".xlsx"}, strings.ToLower(filepath.Ext(path)))
 }
 
 // numbered shows lines with their numbers, and says what it left out.
