@@ -88,6 +88,9 @@ func (s *Server) Mounts() map[string]http.Handler {
 	for pattern, h := range connectorRoutes {
 		out[pattern] = s.handle(h)
 	}
+	for pattern, h := range memoryRoutes {
+		out[pattern] = s.handle(h)
+	}
 	for pattern, h := range signInRoutes {
 		out[pattern] = s.handle(h)
 	}

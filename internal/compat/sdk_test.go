@@ -82,6 +82,9 @@ func start(t *testing.T) engine {
 	present := c.WithPIN(pin)
 	call(present, "provider.add", m{"id": "fake", "base": model.URL(), "wire": "anthropic", "keyless": true}, nil)
 	call(present, "folder.grant", m{"path": folder}, nil)
+	call(present, "memory.add", m{"text": "Receipts are kept for ten years.", "labels": []string{"law"}}, nil)
+	call(present, "source.add", m{"name": "code", "folder": folder}, nil)
+	call(present, "source.resume", m{"name": "code"}, nil)
 	var minted struct{ Secret string }
 	call(present, "token.new", m{"actor": "owner", "decide": true, "expires_in_secs": 600}, &minted)
 	mail, stop := connectortest.Start()
@@ -114,6 +117,8 @@ func TestPublishedClients(t *testing.T) {
 	for _, c := range []struct{ name, program, script, want string }{
 		{"core set in TypeScript", node, "core.mjs", "core set ok: 62 methods"},
 		{"core set in Python", python, "core.py", "core set ok: 63 methods"},
+		{"memory in TypeScript", node, "memory.mjs", "memory ok: 12 methods"},
+		{"memory in Python", python, "memory.py", "memory ok: 12 methods"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if out := e.run(t, c.program, filepath.Join("testdata", c.script)); strings.TrimSpace(out) != c.want {
