@@ -18,7 +18,11 @@ import (
 type Joined struct {
 	Actor  string `json:"actor"`
 	Secret string `json:"secret"`
+	Key    string `json:"-"` // the fingerprint by which the server is known at other addresses; "" of an older one
 }
+
+// KeyHeader names the key of a server that gives a token, also where it speaks in the clear.
+const KeyHeader = "Tandem-Server-Key"
 
 // Asking is what somebody who waits to be let in tells the person who decides:
 // which server it is, and the key by which that person knows this very request.
@@ -97,6 +101,7 @@ func Join(ctx context.Context, a Address, pins *Pins, name string, waiting func(
 			if err := welcome(resp, &out, &out.Secret); err != nil {
 				return Joined{}, err
 			}
+			out.Key = resp.Header.Get(KeyHeader)
 			return out, nil
 		}
 		if !fault.Is(err, fault.Pending) && !fault.Is(err, fault.Exhausted) {

@@ -38,7 +38,8 @@ func (m Move) digest() []byte {
 	return sum[:]
 }
 
-func printOf(spki []byte) string {
+// FingerprintOf is the fingerprint of a public key (SPKI).
+func FingerprintOf(spki []byte) string {
 	sum := sha256.Sum256(spki)
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
@@ -49,7 +50,7 @@ func NewMove(old crypto.Signer, now string, at time.Time) (Move, error) {
 	if err != nil {
 		return Move{}, err
 	}
-	m := Move{Key: spki, Old: printOf(spki), New: now, At: at.UTC().Truncate(time.Second)}
+	m := Move{Key: spki, Old: FingerprintOf(spki), New: now, At: at.UTC().Truncate(time.Second)}
 	m.Signed, err = old.Sign(rand.Reader, m.digest(), crypto.SHA256)
 	return m, err
 }
@@ -58,7 +59,7 @@ func NewMove(old crypto.Signer, now string, at time.Time) (Move, error) {
 func (m Move) good() bool {
 	public, err := x509.ParsePKIXPublicKey(m.Key)
 	key, ok := public.(*ecdsa.PublicKey)
-	return err == nil && ok && m.Old == printOf(m.Key) && ecdsa.VerifyASN1(key, m.digest(), m.Signed)
+	return err == nil && ok && m.Old == FingerprintOf(m.Key) && ecdsa.VerifyASN1(key, m.digest(), m.Signed)
 }
 
 // Leads says whether moves lead from one key to another, each signed by the one before it.

@@ -21,7 +21,7 @@ func someKey(t *testing.T) (*ecdsa.PrivateKey, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return key, printOf(spki)
+	return key, FingerprintOf(spki)
 }
 
 func TestOnlyTheOldKeyAnnouncesTheNextOne(t *testing.T) {

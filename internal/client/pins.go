@@ -38,6 +38,13 @@ func Fingerprint(c *x509.Certificate) string {
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
+// IsFingerprint says whether a text has the form of one.
+func IsFingerprint(text string) bool {
+	sum, ok := strings.CutPrefix(text, "SHA256:")
+	raw, err := base64.RawStdEncoding.Strict().DecodeString(sum)
+	return ok && err == nil && len(raw) == sha256.Size
+}
+
 // Known is the fingerprint this machine remembers for an address, "" for none.
 func (p *Pins) Known(addr string) (string, error) {
 	p.mu.Lock()

@@ -38,10 +38,11 @@ func TestGuardsReadTheirOwnTransaction(t *testing.T) {
 		if _, err := k.d.rooms.secret.Open(tx, identity.LocalTenant, "provider/openai"); !fault.Is(err, fault.NotFound) {
 			t.Errorf("the key of the address before: %v", err)
 		}
-		if err := run(owner, "workspace.trust", TrustIn{"build.example.org:1", "tdm_the-machines-own"}); err != nil {
+		if err := run(owner, "workspace.trust", TrustIn{Server: "build.example.org:1", Token: "tdm_the-machines-own"}); err != nil {
 			t.Error(err)
 		}
-		if err := run(agent, "workspace.trust", TrustIn{"build.example.org:1", "tdm_of-somebody-else"}); !fault.Is(err, fault.Denied) {
+		if err := run(agent, "workspace.trust", TrustIn{Server: "build.example.org:1",
+			Token: "tdm_of-somebody-else"}); !fault.Is(err, fault.Denied) {
 			t.Errorf("an agent changed as whom this machine joined: %v", err)
 		}
 		return nil

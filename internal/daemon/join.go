@@ -64,6 +64,11 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 		d.web.Fail(w, r, err)
 		return
 	}
+	if key, err := d.serverKey(); err != nil {
+		d.Log.Warn("a newcomer does not learn this server's key", "err", err)
+	} else {
+		w.Header().Set(client.KeyHeader, key)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	json.NewEncoder(w).Encode(out)

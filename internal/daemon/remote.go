@@ -34,6 +34,7 @@ type ReachOut struct {
 type TrustIn struct {
 	Server string `json:"server" jsonschema:"HOST:PORT"`
 	Token  string `json:"token" jsonschema:"the token the server gave"`
+	Key    string `json:"key,omitempty" jsonschema:"the fingerprint that the server named with the token: by it the server is known at other addresses"`
 }
 
 // remotes are the servers that workspaces on this machine belong to: the daemon
@@ -123,8 +124,27 @@ func (m *remotes) trust(ctx context.Context, tx *db.Tx, in TrustIn) (struct{}, e
 				WithNext("a person joins it anew: tandem init --tandem-server %s", in.Server)
 		}
 	}
-	_, err = m.d.rooms.secret.Put(tx, c.Tenant, name, in.Token, c.Name)
+	if _, err = m.d.rooms.secret.Put(tx, c.Tenant, name, in.Token, c.Name); err == nil {
+		err = m.trustKey(tx, c, name, in)
+	}
 	return struct{}{}, err
+}
+
+// trustKey keeps a token under the key that its giver named, where that one speaks in the clear: by another address it shows
+// the key. What lets this machine in at a server of that key already stays, for nothing proves a key that is only named.
+func (m *remotes) trustKey(tx *db.Tx, c op.Caller, name string, in TrustIn) error {
+	if in.Key == "" || name == secretFor(in.Key) {
+		return nil
+	}
+	if !client.IsFingerprint(in.Key) {
+		return fault.New(fault.Invalid, "workspace.trust", "the key that %s names is no fingerprint", in.Server)
+	}
+	old, err := m.d.rooms.secret.Open(tx, c.Tenant, secretFor(in.Key))
+	clear(old)
+	if fault.Is(err, fault.NotFound) {
+		_, err = m.d.rooms.secret.Put(tx, c.Tenant, secretFor(in.Key), in.Token, c.Name)
+	}
+	return err
 }
 
 // RekeyIn names a server and the key that it shows now.

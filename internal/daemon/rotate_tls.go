@@ -58,6 +58,9 @@ func (d *Daemon) rotateTLS(ctx context.Context) (out RotateOut, err error) {
 	}
 	host, _, _ := net.SplitHostPort(d.Settings.Get("listen"))
 	next := journal.NextFile
+	if err := os.Remove(next(at("tls-key.pem"))); err != nil && !errors.Is(err, os.ErrNotExist) { // of a try that failed
+		return out, err
+	}
 	if err := makeCertificate(next(at("tls-cert.pem")), next(at("tls-key.pem")), host); err != nil {
 		return out, err
 	}

@@ -73,14 +73,16 @@ func TestASessionsSocketIsThatSessionAndNobodyElse(t *testing.T) {
 		}
 	}
 	// Nor does it change as whom this machine works at a server that it has joined.
-	if err := local.Call(t.Context(), "workspace.trust", TrustIn{"build.example.org:1", "tdm_the-machines-own"}, nil); err != nil {
+	if err := local.Call(t.Context(), "workspace.trust", TrustIn{Server: "build.example.org:1",
+		Token: "tdm_the-machines-own"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Call(t.Context(), "workspace.trust", TrustIn{"build.example.org:1", "tdm_of-somebody-else"}, nil); !fault.Is(err,
+	if err := c.Call(t.Context(), "workspace.trust", TrustIn{Server: "build.example.org:1",
+		Token: "tdm_of-somebody-else"}, nil); !fault.Is(err,
 		fault.Denied) {
 		t.Errorf("a session changed the machine's token: %v", err)
 	}
-	if err := c.Call(t.Context(), "workspace.trust", TrustIn{"other.example.org:1", "tdm_of-its-own-server"}, nil); err != nil {
+	if err := c.Call(t.Context(), "workspace.trust", TrustIn{Server: "other.example.org:1", Token: "tdm_of-its-own-server"}, nil); err != nil {
 		t.Errorf("a session at a server that nobody has joined: %v", err)
 	}
 	d.sockets.Close("ses_1")

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -28,7 +29,8 @@ func (d *Daemon) certificate(host string) (*tls.Config, error) {
 	certFile, keyFile := d.Settings.Get("tls_cert"), d.Settings.Get("tls_key")
 	if certFile == "" {
 		certFile, keyFile = filepath.Join(d.data, "tls-cert.pem"), filepath.Join(d.data, "tls-key.pem")
-		if _, err := os.Stat(keyFile); errors.Is(err, os.ErrNotExist) {
+		_, missing := os.Stat(keyFile)
+		if _, err := os.Stat(certFile); errors.Is(errors.Join(missing, err), os.ErrNotExist) {
 			if err := makeCertificate(certFile, keyFile, host); err != nil {
 				return nil, fmt.Errorf("make a TLS key: %w", err)
 			}
@@ -70,6 +72,58 @@ func (d *Daemon) fingerprint() string {
 	return ""
 }
 
+// serverKey is the fingerprint by which this server is known wherever it listens beyond loopback. One that never did gets its
+// key now: whoever joins keeps what lets it in under that key.
+func (d *Daemon) serverKey() (string, error) {
+	if shown := d.fingerprint(); shown != "" {
+		return shown, nil
+	}
+	if certFile := d.Settings.Get("tls_cert"); certFile != "" {
+		text, err := os.ReadFile(certFile)
+		return printOfPEM(text), err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key, err := tlsKey(filepath.Join(d.data, "tls-key.pem"))
+	if err != nil {
+		return "", err
+	}
+	spki, err := x509.MarshalPKIXPublicKey(key.Public())
+	return client.FingerprintOf(spki), err
+}
+
+// tlsKey is the key of a file, which is made where it is missing.
+func tlsKey(file string) (crypto.Signer, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := x509.MarshalPKCS8PrivateKey(key)
+		if err != nil {
+			return nil, err
+		}
+		return key, wholefile.Write(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}))
+	}
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("%s holds no key", file)
+	}
+	raw, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := raw.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("the key in %s cannot sign", file)
+	}
+	return key, nil
+}
+
 // namesOf is what a listener can be called: programs that do not pin, such as
 // git, compare the certificate with the address they were given.
 func namesOf(host string) (names []string, addresses []net.IP) {
@@ -96,8 +150,9 @@ func namesOf(host string) (names []string, addresses []net.IP) {
 	return names, addresses
 }
 
+// makeCertificate makes a certificate for the key in keyFile, which is made where it is missing.
 func makeCertificate(certFile, keyFile, host string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := tlsKey(keyFile)
 	if err != nil {
 		return err
 	}
@@ -109,16 +164,9 @@ func makeCertificate(certFile, keyFile, host string) error {
 	t := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "tandem"}, DNSNames: names, IPAddresses: addresses,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(20, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
-	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
+	der, err := x509.CreateCertificate(rand.Reader, t, t, key.Public(), key)
 	if err != nil {
 		return err
 	}
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	if err := wholefile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})); err != nil {
-		return err
-	}
-	return wholefile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})) // last: without it both are made anew
+	return wholefile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }

@@ -25,6 +25,7 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 	if token == "" && a.Invite == "" {
 		token = s.Get("api_token")
 	}
+	key := ""
 	if !reach.Own && token == "" && (!reach.Trusted || a.Invite != "") {
 		name, err := os.Hostname()
 		if err != nil {
@@ -36,10 +37,10 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		if err != nil {
 			return "", err
 		}
-		token = joined.Secret
+		token, key = joined.Secret, joined.Key
 	}
 	if !reach.Own && token != "" {
-		_, err := op.Do(ctx, k, daemon.WorkspaceTrust, daemon.TrustIn{Server: a.Host, Token: token})
+		_, err := op.Do(ctx, k, daemon.WorkspaceTrust, daemon.TrustIn{Server: a.Host, Token: token, Key: key})
 		return token, err
 	}
 	return token, nil
