@@ -76,6 +76,9 @@ func (d *Daemon) ops() []op.Op {
 }
 
 func (d *Daemon) health(context.Context, nothing) (Health, error) {
+	if d.readiness.bad() { // as it was last seen: that the server is alive is said without asking the database
+		return Health{true, false, "not ready", d.Version}, nil
+	}
 	return Health{true, true, "ready", d.Version}, nil
 }
 

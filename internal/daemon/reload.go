@@ -37,7 +37,7 @@ func (d *Daemon) openLog() (func(), error) {
 		handler = slog.NewMultiHandler(json, console)
 	}
 	d.redact = secret.NewRedactor()
-	d.Log = slog.New(d.redact.Handler(handler))
+	d.Log = slog.New(d.redact.Handler(logfile.NewFold(handler)))
 	return func() { file.Close() }, nil
 }
 

@@ -121,7 +121,7 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 		began := time.Now()
 		caller, err := auth(r)
 		if err != nil && !s.public(pattern) {
-			s.refuseStranger(w, r, s.Gate.Explain(err))
+			s.refuseStranger(w, r, untold(s.Gate.Explain(err)))
 			return
 		}
 		if caller.Known() {
@@ -181,6 +181,15 @@ func (s *Server) refuseStranger(w http.ResponseWriter, r *http.Request, err erro
 	}
 	s.Gate.Strangers.Add(source, s.Now())
 	s.Fail(w, r, err)
+}
+
+// untold keeps from somebody whom nobody knows yet where the database is that would tell.
+func untold(err error) error {
+	if !fault.Is(err, fault.Unavailable) {
+		return err
+	}
+	return fault.New(fault.Unavailable, "http", "the server cannot find out who you are just now").
+		WithNext("try again in a moment; on the server its log says why: tandem logs --level error")
 }
 
 func unknown(where string) error {

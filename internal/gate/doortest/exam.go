@@ -40,7 +40,7 @@ func Run(t *testing.T, open func(t *testing.T, h *House) Door) {
 	}{{"hints", exam.hints}, {"masking", exam.masking}, {"faults", exam.faults}, {"inside", exam.inside}, {"pending", exam.pending},
 		{"idempotency", exam.idempotency}, {"stranger", exam.stranger}, {"input", exam.input}, {"answer", exam.answer}} {
 		t.Run(part.name, func(t *testing.T) {
-			h := newHouse(t)
+			h := NewHouse(t)
 			part.ask(exam{h, open(t, h)}, t)
 		})
 	}

@@ -48,7 +48,8 @@ type failIn struct {
 const rules = `@id("ask") @ask("somebody has to look") forbid (principal is Agent, action == Action::"execute", resource is Resource);
 @id("hidden") forbid (principal is Agent, action, resource in Resource::"/hidden");`
 
-func newHouse(t *testing.T) *House {
+// NewHouse makes one.
+func NewHouse(t *testing.T) *House {
 	t.Helper()
 	d, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "door.db"), nil)
 	if err != nil {
