@@ -126,7 +126,8 @@ func networkDenialsBind(t *testing.T, agent string) {
 	h.openAs("a", agent)
 	const look = "git show HEAD:priv/p.txt; git log -p --all; git cat-file --batch-all-objects --batch; cat priv/p.txt; " +
 		"python3 -c \"import glob,zlib;[print(zlib.decompress(open(f,'rb').read())) for f in glob.glob('.git/objects/??/*')]\"; echo END"
-	if got := h.send("a", "look "+ownShell(agent, look)+" [[result]]").Report; strings.Contains(got, "word of priv") || !strings.Contains(got, "END") {
+	got := h.send("a", "look "+ownShell(agent, look)+" [[result]]").Report
+	if strings.Contains(got, "word of priv") || !strings.Contains(got, "END") {
 		t.Errorf("what is tracked: %s", got)
 	}
 
