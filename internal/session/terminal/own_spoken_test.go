@@ -107,7 +107,8 @@ func networkDenialsBind(t *testing.T, agent string) {
 	h := spokenIn(t, apartDir(t), "TANDEM_CONFINE=bwrap", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 	h.write("home/code/priv/p.txt", "word of priv\n")
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "all"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"},
+		{"-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "all"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir, cmd.Env = h.project, h.env
 		if out, err := cmd.CombinedOutput(); err != nil {
