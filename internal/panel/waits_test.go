@@ -54,7 +54,8 @@ func TestWhoIsFarIsToldWhereToDecide(t *testing.T) {
 // A model that is not known is not called chosen.
 func TestAModelThatIsNotKnownIsLeft(t *testing.T) {
 	var page strings.Builder
-	if err := setupPage(ui.Shell{}, SetupView{}).Render(t.Context(), &page); err != nil || strings.Contains(page.String(), "New sessions use") {
+	err := setupPage(ui.Shell{}, SetupView{}).Render(t.Context(), &page)
+	if err != nil || strings.Contains(page.String(), "New sessions use") {
 		t.Errorf("%v %s", err, refusedWords("<main>"+page.String()+"</main>"))
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"tandem/internal/testenv"
 )
 
-// What holds for Claude Code (TestAConfinedSessionHasAHomeOfItsOwn) holds for Codex: from its box the person's CODEX_HOME cannot be changed,
+// What holds for Claude Code (TestAConfinedSessionHasAHomeOfItsOwn) holds for Codex: its box cannot change the person's CODEX_HOME,
 // not even by a command that a person let out of Codex's own sandbox, and the conversation is where the person's own program resumes it.
 func TestCodexHasAHomeOfItsOwn(t *testing.T) {
 	if !alone(t) {
@@ -77,7 +77,8 @@ func TestCodexHasAHomeOfItsOwn(t *testing.T) {
 	h.call("session.close", terminal.NameIn{Name: "a"}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, testenv.Tool(t, "codex"), "exec", "--skip-git-repo-check", "resume", conversation, "and on [[say resumed]]")
+	cmd := exec.CommandContext(ctx, testenv.Tool(t, "codex"), "exec", "--skip-git-repo-check", "resume", conversation,
+		"and on [[say resumed]]")
 	cmd.Env, cmd.Dir = h.env, h.project
 	if said, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(said), "resumed") {
 		t.Errorf("the person's program: %v %s", err, said)
