@@ -124,6 +124,9 @@ func begins(a *spec.Automation) (out []string) {
 		if t.Schedule != "" {
 			out = append(out, t.Schedule+", "+t.Zone)
 		}
+		if t.Event != "" {
+			out = append(out, "event "+t.Event)
+		}
 		if t.Webhook != "" {
 			out = append(out, "webhook "+t.ID+" ("+t.Webhook+")")
 		}
@@ -138,8 +141,8 @@ func unbuilt(a *spec.Automation) (out []string) {
 		no("profile strict: write guided, and a gate before what is to wait for a person")
 	}
 	for _, t := range a.Triggers {
-		if t.Schedule == "" && t.Webhook == "" {
-			no("trigger %s: runs begin by hand, by a schedule or by a webhook so far", t.ID)
+		if t.Schedule == "" && t.Webhook == "" && t.Event == "" {
+			no("trigger %s: runs begin by hand, by a schedule, a webhook or an event so far", t.ID)
 		}
 	}
 	for i := range a.Nodes {

@@ -37,6 +37,9 @@ type Room struct {
 	Lend func(ctx context.Context, tenant, name string, fn func(value []byte) error) error
 	Drop func(tx *db.Tx, tenant, name string) error
 
+	// Head is the journal's newest event.
+	Head func() int64
+
 	Owner string // this server, among those that claim steps
 	// Ours says whether this server does what is due: of several that share the database one does, also what was begun at another.
 	Ours   func() bool
@@ -51,6 +54,9 @@ type Room struct {
 	dirty   map[runKey]bool                  // runs to be looked at
 	inHand  map[*job]context.CancelCauseFunc // steps that are being done, and what ends them
 	turns   map[string]bool                  // that ended, and of which no step was told
+	grew    bool                             // the journal, since events were last looked at
+	listens bool                             // some trigger waits for events
+	heardTo map[string]int64                 // by trigger: up to which event; the worker's own
 	waits   bool                             // something will be due by itself
 	wake    chan struct{}
 	working sync.WaitGroup
@@ -67,6 +73,7 @@ type Grant struct {
 // New makes the room; its functions are given before its first use.
 func New(d *db.DB, log *slog.Logger) *Room {
 	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
+		grew: true, listens: true, heardTo: map[string]int64{},
 		door: newDoor(), wake: make(chan struct{}, 1), Ours: func() bool { return true }}
 }
 

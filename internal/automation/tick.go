@@ -39,6 +39,12 @@ func (r *Room) arm(tx *db.Tx, s *row, a *spec.Automation) error {
 	}
 	for i := range a.Triggers {
 		t := &a.Triggers[i]
+		if t.Event != "" {
+			if _, err := tx.Exec("INSERT INTO automation_trigger ("+triggerColumns+", event, seq) VALUES (?, ?, ?, ?, 0, ?, ?, ?)", s.tenant, s.Name,
+				t.ID, tx.Now(), tx.Now(), t.Event, r.Head()); err != nil {
+				return err
+			}
+		}
 		if t.Schedule == "" {
 			continue
 		}
@@ -52,7 +58,7 @@ func (r *Room) arm(tx *db.Tx, s *row, a *spec.Automation) error {
 			return err
 		}
 	}
-	tx.AfterCommit(r.rouse)
+	tx.AfterCommit(r.rearm)
 	return nil
 }
 

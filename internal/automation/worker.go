@@ -169,8 +169,10 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 			return r.stumble(ctx, err)
 		}
 	}
-	if err := r.fire(ctx); err != nil {
-		return r.stumble(ctx, err)
+	for _, do := range []func(context.Context) error{r.fire, r.listen} {
+		if err := do(ctx); err != nil {
+			return r.stumble(ctx, err)
+		}
 	}
 	now := r.DB.Now()
 	due, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+` FROM automation_run WHERE ended_at = 0 AND (wake_at > 0 AND wake_at <= ?

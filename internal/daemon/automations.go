@@ -43,6 +43,7 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
 		return err
 	}
+	r.Head = d.journal.Latest
 	r.Lend, r.Drop = d.rooms.secret.Lend, d.rooms.secret.Drop
 	r.Abandon, r.Told = d.rooms.approval.Abandon, d.runTold
 	r.As = func(ctx context.Context, tenant, actor string) (op.Caller, error) {
@@ -83,6 +84,7 @@ func (d *Daemon) hearAnswers(ctx context.Context) {
 			continue
 		}
 		now := max(head, d.journal.Latest())
+		d.rooms.automation.Noticed()
 		tenants, err := d.rooms.automation.Tenants(ctx)
 		for _, tenant := range tenants {
 			if err = d.hearIn(ctx, tenant, head); err != nil {

@@ -33,5 +33,6 @@ func (d *Daemon) hook(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusAccepted)
-	json.NewEncoder(w).Encode(map[string]any{"ok": true, "delivery": out.ID, "duplicate": out.Duplicate}) //nolint:errcheck // the sender went away
+	answer := map[string]any{"ok": true, "delivery": out.ID, "duplicate": out.Duplicate}
+	json.NewEncoder(w).Encode(answer) //nolint:errcheck // the sender went away
 }

@@ -10,6 +10,8 @@ import (
 const (
 	Ticks = op.Def[NameIn, TicksOut]("automation.ticks")
 	Tick  = op.Def[TickIn, TickOut]("automation.tick") // the server alone calls it
+
+	Notice = op.Def[NoticeIn, TickOut]("automation.notice") // the server alone calls it
 )
 
 // TicksOut lists what became of the moments at which an automation was due, newest first.
@@ -38,4 +40,14 @@ type TickIn struct {
 type TickOut struct {
 	Runs    []string `json:"runs,omitempty"`
 	Skipped int      `json:"skipped,omitempty"`
+}
+
+// NoticeIn is an event of the journal that a trigger waits for.
+type NoticeIn struct {
+	Name     string `json:"name"`
+	Trigger  string `json:"trigger"`
+	Seq      int64  `json:"seq"`
+	Type     string `json:"type"`
+	Resource string `json:"resource,omitempty"`
+	Actor    string `json:"actor,omitempty"`
 }

@@ -1,0 +1,2 @@
+ALTER TABLE automation_trigger ADD COLUMN event TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_trigger ADD COLUMN seq BIGINT NOT NULL DEFAULT 0;
