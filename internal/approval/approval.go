@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +20,10 @@ type Room struct {
 
 	// Filed is told of every new ask, in its transaction; nil where nobody listens.
 	Filed func(tx *db.Tx, a *Ask) error
+	// Circle says whom approvers name, as the policy is now; nil where there are no groups.
+	Circle func(ctx context.Context, tx *db.Tx, tenant string) (Named, error)
+	// Vouch asks the journal about the first answer of two.
+	Vouch op.Vouch
 	// Called is a session's name, as people know it; nil where nobody has names.
 	Called func(ctx context.Context, tenant, session string) string
 
@@ -40,6 +45,7 @@ type Call struct {
 	Reason    string
 	By        string
 	Approvers []string
+	Needs     Needs
 	// Bound is what names in the input stand for now.
 	Bound []op.Bound
 	// Command is the shell line that would run, if it is one.
@@ -62,7 +68,7 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 	}
 	if a != nil {
 		if a.Stands(tx.Now()) {
-			return a, false, nil
+			return a, false, a.follow(tx, c)
 		}
 		if a.Stands(tx.Ended()) {
 			return nil, false, fault.New(fault.Unavailable, c.Op, "the clock of the server was set, so nobody knows whether the time of %s is over",
@@ -85,7 +91,7 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 		Input:   orNothing(c.Input),
 		AskerID: c.Caller.Actor, Asker: c.Caller.Name, AskerKind: c.Caller.Kind, For: c.Caller.For, Session: c.Caller.Session, Reason: c.Reason,
 		By:     c.By,
-		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, Bound: c.Bound, CreatedAt: tx.Now(),
+		Always: c.Always, AlwaysInFolder: c.AlwaysInFolder, Approvers: c.Approvers, Needs: c.Needs, Bound: c.Bound, CreatedAt: tx.Now(),
 		ExpiresAt: tx.Now().Add(Patience)}
 	if c.Until.After(tx.Now()) && c.Until.Before(a.ExpiresAt) {
 		a.ExpiresAt = c.Until
@@ -108,6 +114,21 @@ func (r *Room) File(tx *db.Tx, c Call) (a *Ask, fresh bool, err error) {
 	}
 	tx.AfterCommit(r.wake)
 	return a, true, nil
+}
+
+// follow has an ask that nobody answered yet follow the policy: who may answer it, and what that needs.
+func (a *Ask) follow(tx *db.Tx, c Call) error {
+	if a.State != Pending || len(a.Answers) > 0 || slices.Equal(a.Approvers, c.Approvers) && a.Needs.equal(c.Needs) {
+		return nil
+	}
+	a.Approvers, a.Needs = c.Approvers, c.Needs
+	approvers, needs, _, err := a.texts()
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("UPDATE approval SET approvers = ?, needs = ? WHERE tenant = ? AND id = ? AND state = 'pending' AND answers = ''", approvers,
+		needs, a.Tenant, a.ID)
+	return err
 }
 
 // Spend uses the approval that stands for this call, in the transaction of the call itself: when that fails, the approval is

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"tandem/internal/fault"
@@ -71,12 +70,14 @@ type Ask struct {
 	Reason    string          `json:"reason" jsonschema:"why an answer is needed"`
 	By        string          `json:"by,omitempty" jsonschema:"the grant or rule that says so"`
 	Approvers []string        `json:"approvers" jsonschema:"who may answer; person:* is any person who may decide"`
-	CreatedAt time.Time       `json:"created_at"`
-	ExpiresAt time.Time       `json:"expires_at"`
-	DecidedAt *time.Time      `json:"decided_at,omitempty"`
-	DecidedBy string          `json:"decided_by,omitempty"`
-	Feedback  string          `json:"feedback,omitempty"`
-	SpentAt   *time.Time      `json:"spent_at,omitempty"`
+	Needs
+	Answers   []Answer   `json:"answers,omitempty" jsonschema:"who agreed, and how they showed that they are here"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt time.Time  `json:"expires_at"`
+	DecidedAt *time.Time `json:"decided_at,omitempty"`
+	DecidedBy string     `json:"decided_by,omitempty"`
+	Feedback  string     `json:"feedback,omitempty"`
+	SpentAt   *time.Time `json:"spent_at,omitempty"`
 	// Always is what a standing answer would let pass, in this session and in the call's folder.
 	Always         string `json:"always,omitempty" jsonschema:"what always-here would let pass in this session"`
 	AlwaysInFolder string `json:"always_in_folder,omitempty" jsonschema:"what always-here would let pass in the call's folder"`
@@ -85,6 +86,7 @@ type Ask struct {
 	Bound []op.Bound `json:"bound,omitempty" jsonschema:"what names in the arguments stood for when it was asked; the approval holds for that alone"`
 	// Successor, First, Title and Cut are made when an ask is read.
 	Successor string   `json:"successor,omitempty" jsonschema:"of one ask that ended without an answer: the ask in which the same call waits now"`
+	MayNot    string   `json:"may_not,omitempty" jsonschema:"of one ask that waits: why the person who reads it may not answer it"`
 	Gone      []string `json:"-"` // of a new ask: those that gave way to it
 	First     *Page    `json:"first_page,omitempty" jsonschema:"of one ask: the first page of what is decided about; approval.page has the others"`
 	Title     string   `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`
@@ -114,13 +116,14 @@ func CheckVerdict(v Verdict, feedback string) error {
 	return nil
 }
 
-// Decide applies an answer. It says no to whoever may not give it, and to every answer but the first.
-func (a *Ask) Decide(by op.Caller, in DecideIn, now time.Time) (*Ask, error) {
+// Decide applies an answer. It says no to whoever may not give it, and to every answer to what is settled. named says whom the approvers
+// name now.
+func (a *Ask) Decide(by op.Caller, in DecideIn, now time.Time, named Named) (*Ask, error) {
 	v, feedback := in.Verdict, in.Feedback
 	if err := CheckVerdict(v, feedback); err != nil {
 		return nil, err
 	}
-	if err := a.mayAnswer(by); err != nil {
+	if err := a.mayAnswer(by, named); err != nil {
 		return nil, err
 	}
 	a = a.At(now)
@@ -135,20 +138,22 @@ func (a *Ask) Decide(by op.Caller, in DecideIn, now time.Time) (*Ask, error) {
 	if err := a.looked(in.Digest, in.Pages, v == Approve); err != nil {
 		return nil, err
 	}
+	if v == Approve {
+		next, err := a.answered(by, now, named)
+		if err == nil {
+			next.Feedback = feedback
+		}
+		return next, err
+	}
 	next := *a
 	next.DecidedBy, next.Feedback, next.DecidedAt = by.Name, feedback, &now
-	switch v {
-	case Approve:
-		next.State, next.ExpiresAt = Approved, now.Add(ShelfLife)
-	case SendBack:
+	if next.State = Cancelled; v == SendBack {
 		next.State = Rework
-	case Cancel:
-		next.State = Cancelled
 	}
 	return &next, nil
 }
 
-func (a *Ask) mayAnswer(by op.Caller) error {
+func (a *Ask) mayAnswer(by op.Caller, named Named) error {
 	switch {
 	case by.Kind != op.Person || by.Door == op.DoorMCP:
 		return fault.New(fault.Denied, "approval.decide", "only a person answers an ask, and %s is of the kind %s", by.Name, by.Kind)
@@ -156,9 +161,10 @@ func (a *Ask) mayAnswer(by op.Caller) error {
 		return fault.New(fault.Denied, "approval.decide", "answering needs a person who is present").
 			WithNext("answer on a terminal with the PIN, or in the panel with a passkey")
 	case by.Actor == a.AskerID:
-		return fault.New(fault.Denied, "approval.decide", "whoever asks does not answer").WithNext("ask one of %v", a.Approvers)
-	case !slices.Contains(a.Approvers, "person:*") && !slices.Contains(a.Approvers, "person:"+by.Name):
-		return fault.New(fault.Denied, "approval.decide", "%s may not answer this one", by.Name).WithNext("ask one of %v", a.Approvers)
+		return fault.New(fault.Denied, "approval.decide", "whoever asks does not answer").WithNext("ask one of them: %s", a.Answerers())
+	}
+	if _, ok := named(a.Approvers, by.Name); !ok { // a no needs nothing but somebody who may answer
+		return fault.New(fault.Denied, "approval.decide", "%s may not answer this one", by.Name).WithNext("ask one of them: %s", a.Answerers())
 	}
 	return nil
 }
@@ -213,6 +219,10 @@ func (a *Ask) Answer() *fault.Error {
 		}
 		return f.With("approval", a.ID).WithNext("do something else; the same call is refused until %s", a.ExpiresAt.Format(time.RFC3339))
 	}
-	return fault.New(fault.Pending, a.Op, "%s waits for an approval (%s): %s", a.Op, a.ID, a.Reason).With("approval", a.ID).
+	why := a.Reason
+	if len(a.Answers) > 0 {
+		why += "; " + a.Answers[0].By + " agreed, and somebody else has to, too"
+	}
+	return fault.New(fault.Pending, a.Op, "%s waits for an approval (%s): %s", a.Op, a.ID, why).With("approval", a.ID).
 		WithNext("a person answers in the panel or with: tandem approvals approve %s; then repeat the same call", a.ID)
 }

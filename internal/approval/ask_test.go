@@ -41,7 +41,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		{"an absent person", ask, absent, false}, {"over MCP", ask, mcp, false}, {"an agent", ask, asAgent, false},
 		{"a stranger", ask, op.Caller{}, false},
 	} {
-		next, err := x.ask.Decide(x.by, DecideIn{Verdict: Approve, Digest: x.ask.Digest, Pages: x.ask.PageDigests()}, noon)
+		next, err := x.ask.Decide(x.by, DecideIn{Verdict: Approve, Digest: x.ask.Digest, Pages: x.ask.PageDigests()}, noon, byName)
 		if (err == nil) != x.ok || (err != nil && !fault.Is(err, fault.Denied)) {
 			t.Errorf("%s: %v", x.name, err)
 		}
@@ -69,7 +69,7 @@ func TestAnswersAndTime(t *testing.T) {
 		{Approve, "", "other", 0, "", fault.Conflict}, {Approve, "", "", time.Hour, "", fault.Conflict},
 	} {
 		next, err := ask.Decide(person("ann"), DecideIn{Verdict: x.v, Feedback: x.feedback, Digest: x.digest, Pages: ask.PageDigests()},
-			noon.Add(x.after))
+			noon.Add(x.after), byName)
 		switch {
 		case x.state == "" && !fault.Is(err, x.kind):
 			t.Errorf("%s %.10q after %v: %v", x.v, x.feedback, x.after, err)
@@ -79,7 +79,7 @@ func TestAnswersAndTime(t *testing.T) {
 		if x.state == "" || next == nil {
 			continue
 		}
-		if _, err := next.Decide(person("bob"), DecideIn{Verdict: Approve}, noon); !fault.Is(err, fault.Conflict) {
+		if _, err := next.Decide(person("bob"), DecideIn{Verdict: Approve}, noon, byName); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s is answered twice: %v", x.v, err)
 		}
 		if want := map[State]fault.Kind{Approved: fault.Pending, Rework: fault.Denied, Cancelled: fault.Denied}[next.State]; next.Answer().

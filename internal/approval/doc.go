@@ -14,7 +14,8 @@
 //
 // # Invariants
 //
-// An ask is decided once, by compare-and-set: the first answer counts and the others are told whose it was. Only a person
-// who is present decides, only one whom the policy named, and never the asker. What is decided is decided on the digest that
+// An ask is decided once, by compare-and-set: the first answer counts and the others are told whose it was; where the policy wants two
+// people, the first yes is kept and leaves it pending. Only a person who is present decides, only one whom the policy named, in the way
+// it wants, and never the asker. What is decided is decided on the digest that
 // was shown. An approval is spent at most once.
 package approval

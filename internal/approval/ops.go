@@ -194,6 +194,13 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Ask, error) {
 	}
 	a.First = &a.Pages()[0]
 	r.named(ctx, a)
+	if c.Kind == op.Person && a.State == Pending {
+		named, err := r.circle(ctx, nil, c.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		a.MayNot = a.whyNot(c, named)
+	}
 	if a.Unanswered() {
 		a.Successor, err = successor(a, r.db.QueryRow(ctx, successorOf, a.Tenant, a.AskerID, a.Digest, r.db.Now()))
 	}
@@ -253,7 +260,15 @@ func (r *Room) decide(ctx context.Context, tx *db.Tx, in DecideIn) (*Ask, error)
 			return nil, err
 		}
 	}
-	next, err := a.Decide(c, in, tx.Now())
+	named, err := r.circle(ctx, tx, c.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Answers) > 0 && a.State == Pending && !r.Vouch.Holds(ctx, a.Seal()) {
+		return nil, fault.New(fault.Denied, "approval.decide", "the first answer to %s is in the database and not in the journal: no person gave it", a.ID).
+			With("reason", "forged").WithNext("deny it, and see what else was changed: tandem audit verify --whole")
+	}
+	next, err := a.Decide(c, in, tx.Now(), named)
 	if err != nil {
 		return nil, err
 	}
@@ -267,9 +282,22 @@ func (r *Room) decide(ctx context.Context, tx *db.Tx, in DecideIn) (*Ask, error)
 	op.Note(ctx, "asker", a.Asker)
 	op.Note(ctx, "op", a.Op)
 	op.Note(ctx, "digest", a.Digest)
-	if next.State == Approved {
-		s := next.Seal()
+	switch s := next.Seal(); {
+	case in.Verdict == Approve:
 		op.Seal(ctx, s.Subject, s.Says...)
+		last := next.Answers[len(next.Answers)-1]
+		op.Note(ctx, "present", last.Present)
+		if last.Confirms {
+			op.Note(ctx, "confirms", true)
+		}
+		if last.As != "" {
+			op.Note(ctx, "stands_in_for", last.As)
+		}
+		if next.State == Pending {
+			op.Note(ctx, "first_of_two", true)
+		}
+	case len(a.Answers) > 0:
+		op.Seal(ctx, s.Subject) // the first answer of two stands for nothing any more
 	}
 	tx.AfterCommit(r.wake)
 	return next, nil

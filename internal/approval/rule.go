@@ -104,6 +104,9 @@ func (r *Room) always(ctx context.Context, tx *db.Tx, in AlwaysIn) (AlwaysOut, e
 	case in.Scope != InSession && in.Scope != InFolder:
 		return bad("scope is session or folder, not %.40q", in.Scope)
 	}
+	if err := r.onceOnly(tx, op.CallerFrom(ctx).Tenant, in.ID); err != nil {
+		return AlwaysOut{}, err
+	}
 	a, err := r.decide(ctx, tx, DecideIn{ID: in.ID, Verdict: Approve, Digest: in.Digest, Pages: in.Pages})
 	if err != nil {
 		return AlwaysOut{}, err
@@ -143,6 +146,16 @@ func (r *Room) always(ctx context.Context, tx *db.Tx, in AlwaysIn) (AlwaysOut, e
 	op.Note(ctx, "pattern", rule.Pattern)
 	op.Note(ctx, "expires_at", rule.ExpiresAt)
 	return AlwaysOut{a, rule}, nil
+}
+
+// onceOnly refuses a standing answer to what needs more than a person's yes: a rule would give that for ever.
+func (r *Room) onceOnly(tx *db.Tx, tenant, askID string) error {
+	a, err := find(tx, tenant, askID)
+	if err == nil && a != nil && !a.Needs.none() {
+		err = fault.New(fault.Conflict, "approval.always", "%s is answered each time: %s", askID, a.Answerers()).
+			WithNext("approve it: tandem approvals approve %s", id.Short(askID))
+	}
+	return err
 }
 
 const ruleColumns = "tenant, id, scope, session, acts_for, op, pattern, made_by, ask, made_at, expires_at"

@@ -17,9 +17,13 @@ func (a *Ask) Seal() op.Sealed {
 	if a.DecidedAt != nil {
 		decided = micros(*a.DecidedAt)
 	}
-	return op.Sealed{Tenant: a.Tenant, Subject: "approval:" + a.ID,
+	s := op.Sealed{Tenant: a.Tenant, Subject: "approval:" + a.ID,
 		Says: []string{a.Tenant, a.ID, a.Op, a.Resource, a.Digest, a.AskerID, a.Session, a.DecidedBy, decided, micros(a.ExpiresAt)},
 		What: "the approval " + a.ID + " of " + a.Op + ", by " + a.DecidedBy}
+	if _, needs, answers, err := a.texts(); len(a.Answers) > 0 || err != nil { // an older program kept a name alone
+		s.Says = append(s.Says, needs, answers)
+	}
+	return s
 }
 
 // Seal is a standing answer.
@@ -38,7 +42,7 @@ func (r *Room) Disown(tx *db.Tx, a *Ask) error { return retire(tx, a) }
 // Standing lists every approval and standing answer that would count now.
 func (r *Room) Standing(ctx context.Context) ([]op.Sealed, error) {
 	var out []op.Sealed
-	asks, err := collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND state = 'approved' AND expires_at > ?",
+	asks, err := collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND (state = 'approved' OR state = 'pending' AND answers <> '') AND expires_at > ?",
 		r.db.Now()))
 	if err != nil {
 		return nil, err

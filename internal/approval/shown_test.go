@@ -66,11 +66,11 @@ func TestNothingIsApprovedUnseen(t *testing.T) {
 		ExpiresAt: time.Now().Add(time.Hour),
 		Input:     json.RawMessage(`{"begins":"echo AAAA","bytes":70000,"too_large_to_show":true}`)}
 	ann := op.Caller{Tenant: "local", Actor: "act_ann", Name: "ann", Kind: op.Person, Present: "pin"}
-	if _, err := old.Decide(ann, DecideIn{Verdict: Approve, Digest: "d", Pages: old.PageDigests()}, time.Now()); !fault.Is(err,
+	if _, err := old.Decide(ann, DecideIn{Verdict: Approve, Digest: "d", Pages: old.PageDigests()}, time.Now(), byName); !fault.Is(err,
 		fault.Conflict) {
 		t.Errorf("an ask of which only the beginning was kept is approved: %v", err)
 	}
-	if _, err := old.Decide(ann, DecideIn{Verdict: Cancel}, time.Now()); err != nil {
+	if _, err := old.Decide(ann, DecideIn{Verdict: Cancel}, time.Now(), byName); err != nil {
 		t.Errorf("it cannot be refused either: %v", err)
 	}
 }

@@ -19,22 +19,28 @@ var schema embed.FS
 var Migrations = db.Migrations{Room: "approval", FS: schema}
 
 const columns = `tenant, id, state, op, resource, digest, input, asker_id, asker, asker_kind, acts_for, session, reason, decided_by_policy,
-	approvers, created_at, expires_at, decided_at, decided_by, feedback, spent_at, always, bound, source`
+	approvers, created_at, expires_at, decided_at, decided_by, feedback, spent_at, always, bound, source, needs, answers`
 
 func scan(row interface{ Scan(...any) error }) (*Ask, error) {
 	var a Ask
-	var input, chain, approvers, always, bound string
+	var input, chain, approvers, always, bound, needs, answers string
 	var created, expires, decided, spent int64
 	if err := row.Scan(&a.Tenant, &a.ID, &a.State, &a.Op, &a.Resource, &a.Digest, &input, &a.AskerID, &a.Asker, &a.AskerKind, &chain,
 		&a.Session,
-		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent, &always, &bound, &a.From); err != nil {
+		&a.Reason, &a.By, &approvers, &created, &expires, &decided, &a.DecidedBy, &a.Feedback, &spent, &always, &bound, &a.From, &needs,
+		&answers); err != nil {
 		return nil, err
 	}
 	a.Input = json.RawMessage(input)
 	a.CreatedAt, a.ExpiresAt, a.DecidedAt, a.SpentAt = db.Time(created), db.Time(expires), when(decided), when(spent)
 	err := errors.Join(json.Unmarshal([]byte(chain), &a.For), json.Unmarshal([]byte(approvers), &a.Approvers))
-	if bound != "" {
-		err = errors.Join(err, json.Unmarshal([]byte(bound), &a.Bound))
+	for _, part := range []struct {
+		text string
+		into any
+	}{{bound, &a.Bound}, {needs, &a.Needs}, {answers, &a.Answers}} {
+		if part.text != "" {
+			err = errors.Join(err, json.Unmarshal([]byte(part.text), part.into))
+		}
 	}
 	a.Always, a.AlwaysInFolder, _ = strings.Cut(always, "\n")
 	if err != nil {
@@ -105,7 +111,7 @@ func insert(tx *db.Tx, a *Ask) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	approvers, err := json.Marshal(orEmpty(a.Approvers))
+	approvers, needs, _, err := a.texts()
 	if err != nil {
 		return false, err
 	}
@@ -118,19 +124,43 @@ func insert(tx *db.Tx, a *Ask) (bool, error) {
 		bound = string(data)
 	}
 	n, err := tx.Changed("INSERT INTO approval ("+columns+
-		", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, ?, ?, 1) ON CONFLICT DO NOTHING",
+		", standing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, ?, ?, ?, ?, '', 1) ON CONFLICT DO NOTHING",
 		a.Tenant, a.ID, a.State, a.Op, a.Resource, a.Digest, string(a.Input), a.AskerID, a.Asker, a.AskerKind, string(chain), a.Session, a.Reason,
 		a.By,
-		string(approvers), a.CreatedAt, a.ExpiresAt, a.Always+"\n"+a.AlwaysInFolder, bound, a.From)
+		approvers, a.CreatedAt, a.ExpiresAt, a.Always+"\n"+a.AlwaysInFolder, bound, a.From, needs)
 	return n == 1, err
 }
 
-// decide writes an answer if the ask is still pending: of two answers one changes a row.
+// decide writes an answer if the ask is still pending: of two answers at once one changes a row. The row is locked, and was read so.
 func decide(tx *db.Tx, a *Ask) (bool, error) {
-	n, err := tx.Changed(`UPDATE approval SET state = ?, expires_at = ?, decided_at = ?, decided_by = ?, feedback = ?
+	_, _, answers, err := a.texts()
+	if err != nil {
+		return false, err
+	}
+	var at time.Time // the first answer of two decides nothing
+	if a.DecidedAt != nil {
+		at = *a.DecidedAt
+	}
+	n, err := tx.Changed(`UPDATE approval SET state = ?, expires_at = ?, decided_at = ?, decided_by = ?, feedback = ?, answers = ?
 		WHERE tenant = ? AND id = ? AND state = 'pending' AND expires_at > ?`,
-		a.State, a.ExpiresAt, *a.DecidedAt, a.DecidedBy, a.Feedback, a.Tenant, a.ID, tx.Now())
+		a.State, a.ExpiresAt, at, a.DecidedBy, a.Feedback, answers, a.Tenant, a.ID, tx.Now())
 	return n == 1, err
+}
+
+// texts are the parts of an ask that a column holds as JSON; what is empty is "".
+func (a *Ask) texts() (approvers, needs, answers string, err error) {
+	list, err := json.Marshal(orEmpty(a.Approvers))
+	if err == nil && !a.Needs.none() {
+		var data []byte
+		data, err = json.Marshal(a.Needs)
+		needs = string(data)
+	}
+	if err == nil && len(a.Answers) > 0 {
+		var data []byte
+		data, err = json.Marshal(a.Answers)
+		answers = string(data)
+	}
+	return string(list), needs, answers, err
 }
 
 func spend(tx *db.Tx, a *Ask) (bool, error) {

@@ -103,6 +103,8 @@ var bindings = map[string]string{
 	"owner.add":               byPerson,
 	"owner.hand_over":         byPerson,
 	"owner.remove":            byPerson,
+	"person.away":             byPerson,
+	"person.back":             byPerson,
 	"grant.revoke":            byPerson,
 	"job.check":               byID,
 	"job.comment":             byContent,

@@ -64,7 +64,8 @@ func init() {
 		"automation.remove", "automation.deliver", "automation.hooks", "automation.notice", "automation.replay",
 		"automation.resume",
 		"audit.anchor", "audit.verify", "budget.list", "connector.add", "connector.list", "connector.login", "connector.logout",
-		"connector.remove", "connector.secret", "connector.sync", "connector.update", "folder.list", "grant.list", "group.list", "group.show",
+		"connector.remove", "connector.secret", "connector.sync", "connector.update", "folder.list", "grant.list", "group.list",
+		"group.show", "person.aways",
 		"join.enter", "join.invites", "join.redeem", "login.add", "login.device", "login.forget", "login.list", "login.pin", "login.use",
 		"device.challenge", "device.list", "person.enter", "person.list", "person.show", "person.logout",
 		"oauth.exchange", "oauth.forget", "oauth.register", "passkey.list", "pin.set", "policy.explain",
@@ -81,7 +82,7 @@ func init() {
 		"tunnel.stop", "workspace.reach", "workspace.trust")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")
-	saying(forPeople, "group.add", "group.remove", "owner.add", "owner.hand_over", "owner.remove")
+	saying(forPeople, "group.add", "group.remove", "owner.add", "owner.hand_over", "owner.remove", "person.away", "person.back")
 	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",
 		"automation.accept", "automation.hook", "automation.on", "automation.retry", "automation.skip",
 		"audit.confirm", "audit.export", "audit.forget", "budget.set", "connector.accept", "connector.command", "folder.grant", "grant.add",

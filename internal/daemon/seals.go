@@ -63,7 +63,7 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 			}
 		}
 	}
-	d.identity.Vouch, d.rooms.book.Vouch = d.journal.Vouch(), d.journal.Vouch()
+	d.identity.Vouch, d.rooms.book.Vouch, d.rooms.approval.Vouch = d.journal.Vouch(), d.journal.Vouch(), d.journal.Vouch()
 	return nil
 }
 

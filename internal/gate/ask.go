@@ -31,7 +31,7 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	}
 	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input,
 		Reason: c.decision.Reason, By: c.decision.By,
-		Bound: c.bound}
+		Bound: c.bound, Needs: approval.Needs(c.decision.Needs)}
 	if wish.Until, err = c.op.Until(ctx, c.in); err != nil {
 		return err
 	}
@@ -44,14 +44,18 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	}
 	var a *approval.Ask
 	var held bool
+	var lacks string
 	err = g.db.Write(ctx, func(tx *db.Tx) (err error) {
-		a, held = nil, false
+		a, held, lacks = nil, false, ""
 		if _, found, err := c.repeated(tx); err != nil || found {
 			return err // it passed before: its answer is repeated, which needs no approval
 		}
 		var fresh bool
 		if a, fresh, err = g.asks.File(tx, wish); err == nil && a.State == approval.Approved {
-			if held, err = g.held(tx, a.Tenant, a.Seal()); err == nil && !held {
+			if held, err = g.held(tx, a.Tenant, a.Seal()); err == nil && held {
+				lacks, err = g.asks.Suffices(ctx, tx, a, wish)
+			}
+			if err == nil && (!held || lacks != "") {
 				err = g.asks.Disown(tx, a)
 			}
 		}
@@ -65,6 +69,10 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	}
 	if a.State == approval.Approved && !held {
 		return g.refuse(ctx, c, forged(c, a.ID))
+	}
+	if lacks != "" {
+		return g.refuse(ctx, c, fault.New(fault.Denied, c.op.Name, "the approval %s is not enough as the policy is now: %s", a.ID, lacks).
+			With("approval", a.ID).WithNext("repeat the call to ask again"))
 	}
 	if a.State == approval.Approved {
 		c.approval = a.ID
@@ -108,9 +116,10 @@ func (g *Gate) standing(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	needs := c.decision.Needs
 	for _, r := range rules {
-		owner := policy.PrincipalRef{Kind: policy.Person, ID: r.Owner}
-		may := slices.ContainsFunc(c.decision.Approvers, func(p policy.PrincipalRef) bool { return p.Matches(owner) })
+		may := c.view.Names(c.decision.Approvers, r.Owner) && !needs.Two && len(needs.Presence) == 0 &&
+			!(needs.Others && slices.Contains(c.caller.For, "person:"+r.Owner))
 		if may && policy.ToolCovers(r.Pattern, c.tool, c.facts) {
 			c.approval, c.ruled = r.ID, true
 			return nil
@@ -122,6 +131,9 @@ func (g *Gate) standing(ctx context.Context, c *call) error {
 // filed records that somebody has to answer. The event is about what the call touches, so whoever may see that may see this.
 func (g *Gate) filed(tx *db.Tx, c *call, a *approval.Ask) error {
 	facts := map[string]any{"approval": a.ID, "digest": a.Digest, "reason": a.Reason, "approvers": a.Approvers, "expires_at": a.ExpiresAt}
+	if who := a.Needs; who.Two || who.Others || len(who.Presence) > 0 {
+		facts["needs"] = who
+	}
 	if len(a.Gone) > 0 {
 		facts["gave_way"] = a.Gone
 	}

@@ -160,9 +160,11 @@ func (c *call) weigh(ctx context.Context, view *policy.View, now time.Time) poli
 	narrowest := view.Decide(req)
 	for _, r := range also {
 		req.Resource = c.ref(r)
-		if d := view.Decide(req); d.Effect < narrowest.Effect || d.Effect == narrowest.Effect && d.Recorded() {
-			narrowest = d
+		d := view.Decide(req)
+		if d.Effect == narrowest.Effect && d.Recorded() {
+			narrowest, d = d, narrowest
 		}
+		narrowest = view.Both(narrowest, d)
 	}
 	return c.files(ctx, view, narrowest)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"tandem/internal/approval"
@@ -67,15 +66,13 @@ func (v *visit) whole(a *approval.Ask, shown int) (AskView, error) {
 	if o := v.p.Gate.Table().Get(a.Op); o != nil {
 		out.Right, out.Class = o.Right, string(o.Class)
 	}
-	switch {
-	case a.AskerID == v.caller.Actor:
-		out.MayNot = "Whoever asks does not answer."
-	case !slices.Contains(a.Approvers, "person:*") && !slices.Contains(a.Approvers, "person:"+v.caller.Name):
-		out.MayNot = "Only " + strings.Join(names(a.Approvers), ", ") + " may answer this."
-	default:
-		out.May = true
+	if out.May = a.MayNot == ""; !out.May {
+		out.MayNot = a.MayNot + ". Who may: " + a.Answerers() + "."
 	}
 	out.Moments = []ui.Moment{{Tone: ui.Info, Icon: "approvals", Who: asker(a), Title: "asked", Detail: a.Reason, At: a.CreatedAt}}
+	for _, n := range a.Answers {
+		out.Moments = append(out.Moments, ui.Moment{Tone: ui.Good, Icon: "check", Who: n.By, Title: "agreed, by " + n.Present, At: n.At})
+	}
 	if a.DecidedAt != nil {
 		out.Verdict = v.verdict(a)
 		out.Moments = append(out.Moments, ui.Moment{Tone: stateTone(out.Verdict.Word), Icon: "check", Title: verdictSentence(*out.Verdict),

@@ -34,6 +34,8 @@ type Decision struct {
 	By string `json:"by,omitempty"`
 	// Approvers are who may answer an ask.
 	Approvers []PrincipalRef `json:"approvers,omitempty"`
+	// Needs is what an ask needs beside.
+	Needs Needs `json:"needs,omitzero"`
 	// Class is the data's.
 	Class DataClass `json:"class,omitempty"`
 	// Prompter is whose denial it is, when the caller was only prompted by it.
@@ -240,7 +242,7 @@ func (v *View) meet(q *question) Decision {
 		case d.Effect == Ask && d.fallback && out.Effect == Allow && v.atWork(i):
 			// The session is this agent at work. A person spoke of the session, and nobody of the agent.
 		case d.Effect == Ask && out.Effect == Ask:
-			out.Approvers = q.groups.meet(out.Approvers, d.Approvers)
+			out = out.joined(q.groups, d)
 		case d.Effect == Ask:
 			out = d
 		}
@@ -252,13 +254,13 @@ func (v *View) meet(q *question) Decision {
 		case d.Effect == Deny:
 			return d
 		case out.Effect == Ask:
-			out.Approvers = q.groups.meet(out.Approvers, d.Approvers)
+			out = out.joined(q.groups, d)
 		default:
 			out = d
 		}
 	}
 	if out.Effect == Ask && len(out.Approvers) == 0 {
-		return Decision{Code: CodeNobody, By: out.By, Reason: "an approval is needed, and nobody may give it"}
+		return nobody(out)
 	}
 	return out
 }

@@ -206,6 +206,14 @@ func (c *Compiled) RuleOf(group string) string {
 	return ""
 }
 
+// Approves says whether a list of approvers, as kind:name, names a person.
+func (c *Compiled) Approves(approvers []string, person string) bool {
+	return slices.ContainsFunc(approvers, func(s string) bool {
+		p, err := ParsePrincipal(s)
+		return err == nil && c.Names(p, PrincipalRef{Kind: Person, ID: person})
+	})
+}
+
 // Lacks is the first group that does not exist, of those that are named; "" where all do.
 func (c *Compiled) Lacks(refs ...PrincipalRef) string {
 	for _, p := range refs {

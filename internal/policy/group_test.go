@@ -126,3 +126,37 @@ func TestApproversMeetThroughGroups(t *testing.T) {
 		}
 	}
 }
+
+// Of rules that ask, each is heard: what one calls critical is critical whatever another one says before it.
+func TestWhatAnAskNeeds(t *testing.T) {
+	rules := `
+@id("any") @ask("look") forbid (principal, action == Action::"edit", resource in Resource::"/");
+@id("two") @ask @critical @approvers("group:a") forbid (principal, action == Action::"edit", resource in Resource::"/prod");
+@id("key") @ask @presence("passkey, pin") @others @approvers("person:ben, person:carl") forbid (principal, action == Action::"edit",
+	resource in Resource::"/prod/keys");
+@id("far") @ask @presence("device") forbid (principal, action == Action::"edit", resource in Resource::"/prod/keys/far");`
+	c, err := Compile(Source{Tenant: "home", Rules: rules, Groups: []Group{{"a", members("anna", "ben")}}, Grants: []ScopedGrant{
+		{ID: "g", Principal: PrincipalRef{Kind: Agent, ID: "*"}, Scope: ResourceScope{Root: ResourceRef{Kind: KindResource, Path: "/"}},
+			Permissions: []AccessPermission{CanEdit}, Effect: Allow, Source: Direct}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := c.View(StrictTenantContext{Tenant: "home", Principal: PrincipalRef{Kind: Agent, ID: "x"}}, time.Now())
+	for path, want := range map[string]string{
+		"/x":             "ask [person:*] {false [] false}",
+		"/prod/x":        "ask [group:a] {true [] false}",
+		"/prod/keys":     "ask [person:ben] {true [passkey pin] true}",
+		"/prod/keys/far": "deny [] {false [] false}",
+	} {
+		d := v.Decide(Request{Right: "resource.write", Resource: ResourceRef{Kind: KindResource, Path: path}})
+		if got := fmt.Sprintf("%s %v %v", d.Effect, d.Approvers, d.Needs); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	for _, wrong := range []string{`@critical permit (principal, action, resource);`, `@ask @presence("face") forbid (principal, action, resource);`,
+		`@ask @approvers("agent:x") forbid (principal, action, resource);`} {
+		if _, err := Compile(Source{Tenant: "home", Rules: wrong}); err == nil {
+			t.Errorf("%s compiles", wrong)
+		}
+	}
+}

@@ -18,21 +18,29 @@ func (m *member) decide(q *question) Decision {
 	if d.Effect == Deny || len(in.asks) == 0 {
 		return d
 	}
-	r, failed := e.first(in.asks)
-	switch {
-	case r == nil:
-		return d
-	case failed != "" && r.callBound && q.Facts != nil && q.Facts.Opaque: // it asks, as it would if it were so
-	case failed != "":
-		return Decision{Code: CodeRuleError, By: "rule:" + r.id, Reason: "rule " + r.id + " failed: " + failed}
+	said := d
+	for rest := in.asks; ; { // all that ask have to be content; the first says why
+		r, failed := e.first(rest)
+		switch {
+		case r == nil:
+			return said
+		case failed != "" && r.callBound && q.Facts != nil && q.Facts.Opaque: // it asks, as it would if it were so
+		case failed != "":
+			return Decision{Code: CodeRuleError, By: "rule:" + r.id, Reason: "rule " + r.id + " failed: " + failed}
+		}
+		q.note(m, "rule:"+r.id, Ask, r.reason)
+		asks := r.asks()
+		asks.note = ""
+		switch {
+		case said.By == d.By && d.Effect == Ask: // a rule is the reason, not what it was granted by
+			said = asks.joined(q.groups, d)
+		case said.Effect == Ask:
+			said = said.joined(q.groups, asks)
+		default:
+			said = asks
+		}
+		rest = afterRule(rest, r)
 	}
-	q.note(m, "rule:"+r.id, Ask, r.reason)
-	approvers := approversOf(r.approvers)
-	if d.Effect == Ask {
-		approvers = q.groups.meet(approvers, d.Approvers)
-	}
-	return Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approvers,
-		Reason: sentence(r.reason, "rule "+r.id+" asks for an approval")}
 }
 
 // denied is what is denied to one member: a no, or an ask where nobody knows whether the call does what is denied. spoken is false
@@ -129,7 +137,7 @@ func (e *evaluation) permitted(permits []*rule, d Decision, spelled *asksSpelled
 	for _, r := range hold {
 		switch {
 		case r.ask && d.Effect == Ask:
-			d.Approvers = e.q.groups.meet(d.Approvers, approversOf(r.approvers))
+			d = d.joined(e.q.groups, r.asks())
 			e.q.note(e.m, "rule:"+r.id, Ask, r.reason)
 		case r.ask:
 			d = r.asks()
@@ -146,7 +154,7 @@ func (e *evaluation) permitted(permits []*rule, d Decision, spelled *asksSpelled
 
 // asks is the decision of a rule that asks.
 func (r *rule) asks() Decision {
-	return Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approversOf(r.approvers), note: r.reason,
+	return Decision{Effect: Ask, Code: CodeAsk, By: "rule:" + r.id, Approvers: approversOf(r.approvers), Needs: r.needs, note: r.reason,
 		Reason: sentence(r.reason, "rule "+r.id+" asks for an approval")}
 }
 

@@ -25,6 +25,7 @@ type rule struct {
 	ask       bool
 	reason    string
 	approvers []PrincipalRef
+	needs     Needs
 	actions   bits
 	kinds     uint64
 	root      string
@@ -113,9 +114,20 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 				}
 				r.approvers = append(r.approvers, a)
 			}
+		case "critical":
+			r.needs.Two = true
+		case "others":
+			r.needs.Others = true
+		case "presence":
+			for s := range strings.SplitSeq(string(value), ",") {
+				if s = strings.TrimSpace(s); !slices.Contains(presences, s) {
+					return nil, malformed("%s: @presence(%q) is not of %s", at, s, strings.Join(presences, ", "))
+				}
+				r.needs.Presence = append(r.needs.Presence, s)
+			}
 		default:
 			// A misspelt @ask on a permit would allow without asking.
-			return nil, malformed("%s: @%s is not one of @ask, @approvers, @id, @reason", at, key)
+			return nil, malformed("%s: @%s is not one of @ask, @approvers, @critical, @others, @presence, @id, @reason", at, key)
 		}
 	}
 	if r.id == "" || hasControl(r.id) {
@@ -124,8 +136,8 @@ func compileRule(id string, p *cedar.Policy) (*rule, error) {
 	if err := checkApprovers(r.approvers); err != nil {
 		return nil, malformed("%s: %v", at, err)
 	}
-	if len(r.approvers) > 0 && !r.ask {
-		return nil, malformed("%s: @approvers needs @ask", at)
+	if (len(r.approvers) > 0 || r.needs.Two || r.needs.Others || len(r.needs.Presence) > 0) && !r.ask {
+		return nil, malformed("%s: @approvers, @critical, @others and @presence need @ask", at)
 	}
 	r.actions = actionsOf(r.head.Action)
 	switch s := r.head.Principal.(type) {

@@ -95,7 +95,7 @@ type asksSpelled struct{ Decision }
 func (a *asksSpelled) note(q *question, m *member, d Decision) {
 	q.note(m, d.By, Ask, d.note)
 	if a.Effect == Ask {
-		d.Approvers = q.groups.meet(a.Approvers, d.Approvers)
+		d = d.joined(q.groups, a.Decision)
 	}
 	a.Decision = d
 }
@@ -106,8 +106,7 @@ func (a *asksSpelled) narrow(q *question, d Decision) Decision {
 	case a.Effect != Ask || d.Effect == Deny:
 		return d
 	case d.Effect == Ask:
-		d.Approvers = q.groups.meet(d.Approvers, a.Approvers)
-		return d
+		return d.joined(q.groups, a.Decision)
 	}
 	return a.Decision
 }

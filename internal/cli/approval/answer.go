@@ -147,7 +147,7 @@ func newAnswer(k *kit.Kit, v room.Verdict, use, short, example string) *cobra.Co
 			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", id.Short(out.ID), out.State) })
+			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", id.Short(out.ID), stands(out)) })
 		},
 	}
 	cmd.Flags().StringVar(&feedback, "feedback", "", "a word to the asker")
@@ -174,7 +174,7 @@ func answerSeveral(ctx context.Context, k *kit.Kit, names []string, in room.Seve
 	}
 	return k.Show(out, func(w io.Writer) {
 		for _, a := range out.Asks {
-			fmt.Fprintf(w, "%s is %s\n", id.Short(a.ID), a.State)
+			fmt.Fprintf(w, "%s is %s\n", id.Short(a.ID), stands(a))
 		}
 	})
 }

@@ -222,7 +222,10 @@ func describe(w io.Writer, a *room.Ask) {
 	line("Resource", a.Resource)
 	line("Why", a.Reason)
 	line("Rule", a.By)
-	line("May answer", strings.Join(a.Approvers, ", "))
+	line("May answer", a.Answerers())
+	for _, n := range a.Answers {
+		line("Agreed", agreed(n))
+	}
 	line("Until", a.ExpiresAt.Local().Format("2006-01-02 15:04:05"))
 	if a.DecidedAt != nil {
 		line("Answered", a.DecidedBy+" at "+a.DecidedAt.Local().Format("2006-01-02 15:04:05"))
@@ -236,6 +239,26 @@ func describe(w io.Writer, a *room.Ask) {
 		line("Always here", a.Always)
 	}
 	t.Flush()
+}
+
+// agreed is one person's yes.
+func agreed(n room.Answer) string {
+	text := n.By + ", by " + n.Present
+	if n.As != "" {
+		text += ", standing in for " + n.As
+	}
+	if n.Confirms {
+		text += ", confirming what their own terminal asked"
+	}
+	return text + " at " + n.At.Local().Format("2006-01-02 15:04:05")
+}
+
+// stands is how an ask stands after an answer.
+func stands(a *room.Ask) string {
+	if a.State == room.Pending && len(a.Answers) == 1 {
+		return "approved by you, and still pending: somebody else has to approve it, too"
+	}
+	return string(a.State)
 }
 
 // who asks, by the name that people know.

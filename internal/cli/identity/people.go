@@ -14,7 +14,7 @@ import (
 
 func newPerson(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "person", Short: "The people of this house"}
-	cmd.AddCommand(newPersonList(k), newPersonShow(k), newPersonRemove(k), newOwner(k))
+	cmd.AddCommand(newPersonList(k), newPersonShow(k), newPersonRemove(k), newOwner(k), newAway(k), newBack(k))
 	return cmd
 }
 

@@ -162,7 +162,7 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 	f.BoolFunc("ask", "the same as --effect ask", func(string) error { in.Effect = "ask"; return nil })
 	f.BoolFunc("deny", "the same as --effect deny", func(string) error { in.Effect = "deny"; return nil })
 	f.StringArrayVar(&in.Tools, "tool", nil, "only with this tool, e.g. 'bash(command: git log)'")
-	f.StringArrayVar(&in.Approvers, "approver", nil, "who may answer an ask: person:name")
+	f.StringArrayVar(&in.Approvers, "approver", nil, "who may answer an ask: person:name or group:name")
 	f.IntVar(&depth, "depth", 0, "how many components below the resource it reaches")
 	f.StringArrayVar(&in.Only, "only", nil, "only paths that fit this glob")
 	f.StringArrayVar(&in.Except, "except", nil, "not this tree below it, as kind:/path")

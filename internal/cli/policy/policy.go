@@ -20,7 +20,7 @@ import (
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	policy := &cobra.Command{Use: "policy", Short: "The rules: show, explain, test and edit them",
-		Long: "Rules are written in Cedar: permit and forbid, with @ask for what needs an approval, @approvers for who may give it, @reason and @id. A denial always wins, and what nothing grants is refused."}
+		Long: "Rules are written in Cedar: permit and forbid, with @ask for what needs an approval, @approvers for who may give it (people and groups), @critical where two people have to, @presence(\"passkey\") for how they show that they are here, @others where it is not the person for whom it is asked, @reason and @id. A denial always wins, and what nothing grants is refused."}
 	policy.AddCommand(newShow(k), newExplain(k), newTest(k), newEdit(k), newLabel(k))
 	grant := &cobra.Command{Use: "grant", Short: "Grants: who may do what to which resources, until when"}
 	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantRevoke(k), newGrantFolder(k), newGrantUnconfined(k))
@@ -66,6 +66,20 @@ func newShow(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
+// needs is what an approval needs beside somebody who may give it.
+func needs(a book.Answer) (text string) {
+	if a.Two {
+		text += "; two different people"
+	}
+	if len(a.Presence) > 0 {
+		text += "; with a " + strings.Join(a.Presence, " or a ")
+	}
+	if a.Others {
+		text += "; not by the person for whom it is asked"
+	}
+	return text
+}
+
 func newExplain(k *kit.Kit) *cobra.Command {
 	var in book.Case
 	cmd := &cobra.Command{
@@ -86,7 +100,7 @@ func newExplain(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "decided by %s\n", out.By)
 				}
 				if len(out.Approvers) > 0 {
-					fmt.Fprintf(w, "may be approved by %s\n", strings.Join(out.Approvers, ", "))
+					fmt.Fprintf(w, "may be approved by %s%s\n", strings.Join(out.Approvers, ", "), needs(out.Answer))
 				}
 				for _, s := range out.Steps {
 					who := s.Principal

@@ -137,34 +137,44 @@ func (b *Book) group(ctx context.Context, in GroupNameIn) (GroupOut, error) {
 	return GroupOut{}, err
 }
 
+// rewrite makes the next version of the policy with the same rules, and with what stands beside them changed.
+func (b *Book) rewrite(ctx context.Context, tx *db.Tx, where, kind, subject, note string, change func(*data) error) (d data, v int64,
+	compiled *policy.Compiled, err error) {
+	c := op.CallerFrom(ctx)
+	if v, err = next(tx, c.Tenant, kind, subject, note, c.Name); err != nil { // locks the policy
+		return d, v, nil, err
+	}
+	rules, d, lost, err := b.rulesNow(ctx, tx, c.Tenant)
+	if err == nil && lost {
+		err = fault.New(fault.Conflict, where, "the rules that the journal vouches for are gone from the database").
+			WithNext("write them again: tandem policy edit")
+	}
+	if err == nil {
+		err = change(&d)
+	}
+	if err == nil {
+		err = putRules(ctx, tx, c.Tenant, v, rules, d)
+	}
+	if err == nil {
+		compiled, err = b.check(ctx, tx, c.Tenant, where)
+	}
+	if err == nil {
+		op.Note(ctx, "version", v)
+		b.changed(tx, c.Tenant)
+	}
+	return d, v, compiled, err
+}
+
 // regroup makes the next version of the policy with other groups.
 func (b *Book) regroup(ctx context.Context, tx *db.Tx, where, name, note string, change func([]policy.Group) ([]policy.Group, error)) (
 	GroupOut, error) {
-	c := op.CallerFrom(ctx)
-	v, err := next(tx, c.Tenant, "group", name, note, c.Name) // locks the policy
+	d, v, compiled, err := b.rewrite(ctx, tx, where, "group", name, note, func(d *data) (err error) {
+		d.Groups, err = change(d.Groups)
+		return err
+	})
 	if err != nil {
 		return GroupOut{}, err
 	}
-	rules, d, lost, err := b.rulesNow(ctx, tx, c.Tenant)
-	if err != nil {
-		return GroupOut{}, err
-	}
-	if lost {
-		return GroupOut{}, fault.New(fault.Conflict, where, "the rules that the journal vouches for are gone from the database").
-			WithNext("write them again: tandem policy edit")
-	}
-	if d.Groups, err = change(d.Groups); err != nil {
-		return GroupOut{}, err
-	}
-	if err := putRules(ctx, tx, c.Tenant, v, rules, d); err != nil {
-		return GroupOut{}, err
-	}
-	compiled, err := b.check(ctx, tx, c.Tenant, where)
-	if err != nil {
-		return GroupOut{}, err
-	}
-	op.Note(ctx, "version", v)
-	b.changed(tx, c.Tenant)
 	for _, g := range views(compiled, policy.WithOwners(d.Groups)) {
 		if g.Name == name {
 			return GroupOut{v, g}, nil

@@ -18,5 +18,8 @@ const (
 	GroupRemove   = op.Def[GroupIn, GroupOut]("group.remove")
 	OwnerAdd      = op.Def[OwnerIn, OwnersOut]("owner.add")
 	OwnerRemove   = op.Def[OwnerIn, OwnersOut]("owner.remove")
+	PersonAways   = op.Def[Nothing, AwaysOut]("person.aways")
+	PersonAway    = op.Def[AwayIn, AwaysOut]("person.away")
+	PersonBack    = op.Def[BackIn, AwaysOut]("person.back")
 	OwnerHandOver = op.Def[OwnerIn, OwnersOut]("owner.hand_over")
 )

@@ -32,7 +32,7 @@ type Grant struct {
 // Version is one change of a tenant's policy.
 type Version struct {
 	Version int64     `json:"version"`
-	Change  string    `json:"change" jsonschema:"edit, label, group, grant or revoke"`
+	Change  string    `json:"change" jsonschema:"edit, label, group, away, grant or revoke"`
 	Subject string    `json:"subject,omitempty" jsonschema:"the grant that was added or revoked, or what was labelled"`
 	Note    string    `json:"note,omitempty"`
 	By      string    `json:"by"`
@@ -64,6 +64,7 @@ type data struct {
 	policy.DataBoundary
 	Labels []policy.Label `json:"labels,omitempty"`
 	Groups []policy.Group `json:"groups,omitempty"`
+	Away   []away         `json:"away,omitempty"`
 }
 
 // rulesAt reads the rules that are in force at a version.

@@ -55,10 +55,11 @@ type Answer struct {
 	Reason    string   `json:"reason"`
 	By        string   `json:"by,omitempty" jsonschema:"the grant or rule that decides"`
 	Approvers []string `json:"approvers,omitempty" jsonschema:"who may answer an ask"`
+	policy.Needs
 }
 
 func answer(d policy.Decision) Answer {
-	return Answer{Effect: d.Effect.String(), Code: d.Code, Reason: d.Reason, By: d.By, Approvers: names(d.Approvers)}
+	return Answer{Effect: d.Effect.String(), Code: d.Code, Reason: d.Reason, By: d.By, Approvers: names(d.Approvers), Needs: d.Needs}
 }
 
 // Step is one grant or rule that spoke.
