@@ -418,6 +418,18 @@ your-server> tandem device list
   shows nobody logged in from another machine
 not run: somebody who logged in is needed, whom person_present has: tandem person show anna
 not run: somebody who logged in is needed, whom person_present has: tandem person remove anna
+not run: somebody who logged in is needed, whom person_present has: tandem person owner add anna
+not run: somebody who logged in is needed, whom person_present has: tandem person owner remove anna
+not run: somebody who logged in is needed, whom person_present has: tandem person owner hand-over anna
+not run: somebody who logged in is needed, whom person_present has: tandem person away ben --for 72h
+not run: somebody who logged in is needed, whom person_present has: tandem person away
+not run: somebody who logged in is needed, whom person_present has: tandem person back
+not run: somebody who logged in is needed, whom person_present has: tandem group add reviewers anna ben
+not run: somebody who logged in is needed, whom person_present has: tandem group add staff group:reviewers
+not run: somebody who logged in is needed, whom person_present has: tandem group remove reviewers ben
+not run: somebody who logged in is needed, whom person_present has: tandem group remove reviewers
+not run: somebody who logged in is needed, whom person_present has: tandem group show reviewers
+not run: somebody who logged in is needed, whom person_present has: tandem group list
 not run: a machine that somebody logged in on is needed, which person_present has: tandem device revoke dev_…
 not run: a login is needed, which person_login has: tandem logout
 not run: a login is needed, which person_login has: tandem logout build.example.org
