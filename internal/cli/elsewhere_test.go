@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tandem/internal/cli/kit"
 )
 
 // Somebody who logged in elsewhere has to know which commands are about that server: docs/people.md names exactly those.
@@ -19,7 +21,7 @@ func TestWhatIsAboutAnotherServerIsTold(t *testing.T) {
 		t.Fatal("docs/people.md does not say which commands are about the other server")
 	}
 	told := strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune("`, \n", r) })
-	have := slices.Sorted(slices.Values(elsewhere))
+	have := slices.Sorted(slices.Values(kit.Follow))
 	if !slices.Equal(told, have) {
 		t.Errorf("docs/people.md names\n%v, and these are\n%v", told, have)
 	}

@@ -106,7 +106,9 @@ func people(everyday []AccessPermission) (out []ScopedGrant) {
 		if authority[k] || k == KindActor { // who may what is an owner's to change
 			continue
 		}
-		out = append(out, tree("default-person-"+string(k), Person, k, Allow, everyday, AnyClass))
+		if k != KindProvider { // whose account the house's models use is an owner's to choose
+			out = append(out, tree("default-person-"+string(k), Person, k, Allow, everyday, AnyClass))
+		}
 		if k != KindTool && k != KindFolder {
 			out = append(out, tree("default-terminal-"+string(k), Local, k, Allow, everyday, AnyClass))
 		}

@@ -14,15 +14,17 @@ func at(name string) op.Resource { return op.Resource{Kind: "secret", Path: "/" 
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	return []op.Op{
-		wire.Set.State(op.Spec{Right: "secret.write", Method: "PUT", Path: "/secret/{name...}", Secret: []string{"value"},
+		op.Touching(wire.Set.State(op.Spec{Right: "secret.write", Method: "PUT", Path: "/secret/{name...}", Secret: []string{"value"},
 			Doc: "Store a secret, sealed. Tools and connectors are lent it for one call; nobody reads it back."},
 			func(in wire.SetIn) op.Resource { return at(in.Name) }, r.set),
+			func(_ context.Context, in wire.SetIn) op.Touch { return r.serves(in.Name) }),
 		wire.List.Read(op.Spec{Right: "secret.list", Method: "GET", Path: "/secret",
 			Doc: "List the names of secrets, their versions and who set them. Values are not shown."},
 			func(struct{}) op.Resource { return at("") }, r.list),
-		wire.Delete.State(op.Spec{Right: "secret.delete", Method: "DELETE", Path: "/secret/{name...}",
+		op.Touching(wire.Delete.State(op.Spec{Right: "secret.delete", Method: "DELETE", Path: "/secret/{name...}",
 			Doc: "Delete a secret. What was lent before is not taken back: change it at its source too."},
 			func(in wire.NameIn) op.Resource { return at(in.Name) }, r.remove),
+			func(_ context.Context, in wire.NameIn) op.Touch { return r.serves(in.Name) }),
 		wire.Unmask.State(op.Spec{Once: true, Right: "secret.unmask", Method: "POST", Path: "/secret-unmask", Present: true, People: true,
 			MCP: "-",
 			Doc: "Show a secret to a person who is present. That it was shown is recorded."},

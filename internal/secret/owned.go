@@ -13,10 +13,22 @@ import (
 type Owned struct {
 	Prefix string
 	First  bool // the first value is nobody's loss, and needs none
+	// Kind is of what a name serves: who sets the secret provider/openai changes provider:/openai, and needs the right to. "" is nothing.
+	Kind string
 }
 
 // Reserve declares names that a room owns.
 func (r *Room) Reserve(names ...Owned) { r.reserved = append(r.reserved, names...) }
+
+// serves is what a secret of this name changes beside itself.
+func (r *Room) serves(name string) (t op.Touch) {
+	for _, o := range r.reserved {
+		if rest, ok := strings.CutPrefix(name, o.Prefix); ok && o.Kind != "" {
+			t.Also = append(t.Also, op.Resource{Kind: o.Kind, Path: "/" + rest})
+		}
+	}
+	return t
+}
 
 // owned refuses to touch a room's own name without presence.
 func (r *Room) owned(tx *db.Tx, c op.Caller, operation, name string) error {

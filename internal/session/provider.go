@@ -102,7 +102,7 @@ func (r *Room) providerOps() []op.Op {
 
 // Secrets are the names that providers' keys have: a new one in the place of another would send what a model is told to
 // somebody else's account.
-var Secrets = []secret.Owned{{Prefix: "provider/", First: true}}
+var Secrets = []secret.Owned{{Prefix: "provider/", First: true, Kind: "provider"}}
 
 func secretName(id string) string { return "provider/" + id }
 

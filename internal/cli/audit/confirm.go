@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,11 +41,9 @@ func newConfirm(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			if !yes && k.Asks() {
-				line, _, err := k.Ask(fmt.Sprintf("are all %d right? [y/N] ", n))
-				if err != nil {
+				if yes, err = k.Yes(fmt.Sprintf("are all %d right?", n), false); err != nil {
 					return err
 				}
-				yes = strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
 			}
 			if !yes {
 				fmt.Fprintln(k.Err, "nothing was confirmed; when all of it is right: tandem audit confirm --yes")

@@ -156,7 +156,7 @@ func newSecret(k *kit.Kit) *cobra.Command {
 					err = nil
 				}
 			} else {
-				value, err = k.Secret("secret for " + strings.Join(args, " ") + ": ")
+				value, err = k.SecretFor(cmd.Context(), "secret for "+strings.Join(args, " "))
 			}
 			if err != nil {
 				return err

@@ -36,7 +36,7 @@ type Kit struct {
 	Flags    map[string]string // settings given on the command line
 	EnvFiles []string
 	Server   string // --server: a login by its name, or own
-	Far      bool   // the command is about a server, and takes the one that the person is logged in at
+	Far      bool   // the command is about a server, and takes the one that --server names or that the person is logged in at
 
 	login  *login.Login    // the server that the command is for, once it was found out; with no name it is this machine's own
 	pin    string          // that was typed and found right

@@ -104,6 +104,29 @@ func (k *Kit) Ask(prompt string) (string, bool, error) {
 	return "", false, err
 }
 
+// Yes asks the person at the terminal yes or no; nothing typed is what is offered. Anything else is no answer, and is asked again:
+// what was meant for another question, as a PIN, decides nothing. Leaving is no.
+func (k *Kit) Yes(question string, offered bool) (bool, error) {
+	choice := "[y/N]"
+	if offered {
+		choice = "[Y/n]"
+	}
+	for prompt := question + " " + choice + ": "; ; prompt = "y or n: " {
+		line, ok, err := k.Ask(prompt)
+		if err != nil || !ok {
+			return false, err
+		}
+		switch strings.ToLower(line) {
+		case "":
+			return offered, nil
+		case "y", "yes":
+			return true, nil
+		case "n", "no":
+			return false, nil
+		}
+	}
+}
+
 // Asks says whether somebody sits at a terminal who can be asked.
 func (k *Kit) Asks() bool { return isTerminal(k.In) && isTerminal(k.Err) }
 

@@ -2,6 +2,7 @@
 package secret
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -33,7 +34,7 @@ func newSet(k *kit.Kit) *cobra.Command {
 		Long:    "Store a secret. The value is asked for on the terminal, or read from standard input; it is not an argument, where other programs could read it.\n\nIt is kept out of your own record and of theirs whom it is lent to; with --all, and your PIN, out of everybody's.",
 		Example: "  tandem secret set provider/openai\n  pass show openai | tandem secret set provider/openai",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			value, err := read(k)
+			value, err := read(cmd.Context(), k, args[0])
 			if err != nil {
 				return err
 			}
@@ -41,15 +42,15 @@ func newSet(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { sealed(w, out) })
+			return k.Show(out, func(w io.Writer) { sealed(w, out, k.AtPlace(cmd.Context())) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "keep it out of everybody's record (needs your PIN)")
 	return cmd
 }
 
-func sealed(w io.Writer, s wire.Info) {
-	fmt.Fprintf(w, "%s is sealed, version %d\n", s.Name, s.Version)
+func sealed(w io.Writer, s wire.Info, at string) {
+	fmt.Fprintf(w, "%s is sealed%s, version %d\n", s.Name, at, s.Version)
 	if s.Struck == "none" {
 		fmt.Fprintln(w, "its value stands in the journal already, and is not struck from it: change it at its source, and store the new one")
 	}
@@ -57,9 +58,9 @@ func sealed(w io.Writer, s wire.Info) {
 
 // read takes the value from the terminal or from a pipe, without the newline
 // that ends it.
-func read(k *kit.Kit) (string, error) {
+func read(ctx context.Context, k *kit.Kit, name string) (string, error) {
 	if f, ok := k.In.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
-		return k.Secret("value: ")
+		return k.SecretFor(ctx, "value of "+name)
 	}
 	data, err := io.ReadAll(io.LimitReader(k.In, 1<<20))
 	if err != nil {

@@ -32,8 +32,8 @@ func offerFolder(ctx context.Context, k *kit.Kit, dir string) error {
 	if !k.Asks() {
 		return nil
 	}
-	line, ok, err := k.Ask("grant it now, for reading, and changing with an approval? [y/N] ")
-	if err != nil || !ok || !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
+	yes, err := k.Yes("grant it now, for reading, and changing with an approval?", false)
+	if err != nil || !yes {
 		return err
 	}
 	_, err = op.Do(ctx, k, room.FolderGrant, room.FolderIn{Path: dir})

@@ -88,7 +88,7 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				in.Key, err = k.Secret("key for " + in.ID + " at " + in.Base + ": ")
+				in.Key, err = k.SecretFor(cmd.Context(), "key for "+in.ID+" at "+in.Base)
 			}
 			if err != nil {
 				return err
@@ -98,7 +98,7 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed\n", in.ID) }); err != nil || k.JSON {
+			if err := k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed%s\n", in.ID, k.AtPlace(cmd.Context())) }); err != nil || k.JSON {
 				return err
 			}
 			return offerDefault(cmd.Context(), k, in.ID)
@@ -127,8 +127,8 @@ func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
 			out.Default, model)
 		return nil
 	}
-	line, ok, err := k.Ask(fmt.Sprintf("sessions use %s, which repeats what it is told. Use %s from now on? [Y/n] ", out.Default, model))
-	if err != nil || !ok || strings.HasPrefix(strings.ToLower(line), "n") {
+	yes, err := k.Yes(fmt.Sprintf("sessions%s use %s, which repeats what it is told. Use %s from now on?", k.AtPlace(ctx), out.Default, model), true)
+	if err != nil || !yes {
 		return err
 	}
 	set, err := op.Do(ctx, k, room.ProviderDefault, room.DefaultIn{Model: model})
