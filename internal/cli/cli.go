@@ -234,7 +234,7 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	global.Func("data", "the data folder (~/.tandem)", func(v string) error { k.Flags["data"] = v; return nil })
 	global.Func("control-socket", "the socket of the daemon", func(v string) error { k.Flags["control_socket"] = v; return nil })
 	global.StringVar(&k.Server, "server", "", "the server that the command is about, by the name of a login; own for this machine's")
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return aboutServer(k, root, cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { return aboutServer(k, root, cmd, args) }
 	global.StringArrayVar(&k.EnvFiles, "env-file", nil, "also read settings from this file")
 	for _, commands := range groups {
 		root.AddCommand(commands(k)...)

@@ -145,9 +145,15 @@ func deadline(ctx context.Context) time.Time {
 	return t
 }
 
-// find reads an ask by its id, or by the short form that lists show. Without either it is the one that waits, if there is
+// find reads an ask where it is: at the server that the person is logged in at, or on this machine.
+func find(ctx context.Context, k *kit.Kit, args []string) (a *room.Ask, err error) {
+	err = k.Seek(ctx, func() (err error) { a, err = findThere(ctx, k, args); return err })
+	return a, err
+}
+
+// findThere reads an ask by its id, or by the short form that lists show. Without either it is the one that waits, if there is
 // just one.
-func find(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
+func findThere(ctx context.Context, k *kit.Kit, args []string) (*room.Ask, error) {
 	if len(args) == 0 {
 		out, err := op.Do(ctx, k, room.AskList, room.ListIn{Limit: 2})
 		if err != nil {

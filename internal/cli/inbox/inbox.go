@@ -12,6 +12,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/id"
 	"tandem/internal/inbox/wire"
+	login "tandem/internal/login/wire"
 )
 
 // Commands are this package's commands.
@@ -27,7 +28,16 @@ func Commands(k *kit.Kit) []*cobra.Command {
 			if err := k.Call(cmd.Context(), string(wire.List), in, &out); err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { show(w, out) })
+			l, err := k.Login(cmd.Context())
+			if err != nil {
+				return err
+			}
+			all := placed{Rows: rowsOf(out, ""), Out: out}
+			if l != nil {
+				all = placed{Rows: rowsOf(out, l.Name), Out: out}
+				all.both(cmd.Context(), k, in)
+			}
+			return k.Show(all, func(w io.Writer) { show(w, all) })
 		},
 	}
 	cmd.Flags().StringVar((*string)(&in.Kind), "kind", "",
@@ -35,21 +45,32 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	return []*cobra.Command{cmd}
 }
 
-func show(w io.Writer, out wire.Out) {
+func show(w io.Writer, out placed) {
 	if len(out.Rows) == 0 && out.Looking == 0 {
 		fmt.Fprintln(w, "nothing needs you")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range out.Rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Kind, kit.SeenLine(r.Name), kit.Age(r.Since), kit.SeenLine(r.What))
-		if len(r.Options) > 0 {
-			fmt.Fprintf(t, "\t\t\tchoose: %s\n", kit.SeenLine(strings.Join(r.Options, ", ")))
+		where := ""
+		if r.Server != "" {
+			where = r.Server + "\t"
 		}
-		fmt.Fprintf(t, "\t\t\t→ %s\n", kit.VisibleLine(r.Next))
+		fmt.Fprintf(t, "%s\t%s%s\t%s\t%s\n", r.Kind, where, kit.SeenLine(r.Name), kit.Age(r.Since), kit.SeenLine(r.What))
+		if where != "" {
+			where = "\t"
+		}
+		if len(r.Options) > 0 {
+			fmt.Fprintf(t, "\t%s\t\tchoose: %s\n", where, kit.SeenLine(strings.Join(r.Options, ", ")))
+		}
+		fmt.Fprintf(t, "\t%s\t\t→ %s\n", where, kit.VisibleLine(r.Next))
 	}
 	t.Flush()
 	for _, several := range alike(out.Rows) {
-		fmt.Fprintf(w, "%d alike, at once: tandem approvals approve %s\n", len(several), strings.Join(several, " "))
+		server := ""
+		if several[0].Server == login.Own {
+			server = " --server own"
+		}
+		fmt.Fprintf(w, "%d alike, at once: tandem approvals approve %s%s\n", len(several), strings.Join(ids(several), " "), server)
 	}
 	if out.Looking > 0 {
 		fmt.Fprintf(w, "still looking after the start, sessions: %d; something may wait there; look again: tandem inbox\n", out.Looking)
@@ -59,23 +80,32 @@ func show(w io.Writer, out wire.Out) {
 	}
 }
 
-// alike are the asks that can be answered at once, by their short ids.
-func alike(rows []wire.Row) (several [][]string) {
+// alike are the asks of one server that can be answered at once.
+func alike(rows []row) (several [][]row) {
 	var order []string
-	ids := map[string][]string{}
+	found := map[string][]row{}
 	for _, r := range rows {
 		if r.Kind != wire.Ask {
 			continue
 		}
-		if len(ids[r.Alike]) == 0 {
-			order = append(order, r.Alike)
+		word := r.Server + " " + r.Alike
+		if len(found[word]) == 0 {
+			order = append(order, word)
 		}
-		ids[r.Alike] = append(ids[r.Alike], id.Short(r.ID))
+		found[word] = append(found[word], r)
 	}
 	for _, a := range order {
-		if len(ids[a]) > 1 {
-			several = append(several, ids[a])
+		if len(found[a]) > 1 {
+			several = append(several, found[a])
 		}
 	}
 	return several
+}
+
+// ids are the short ids of rows.
+func ids(rows []row) (out []string) {
+	for _, r := range rows {
+		out = append(out, id.Short(r.ID))
+	}
+	return out
 }

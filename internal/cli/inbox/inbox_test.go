@@ -11,7 +11,7 @@ import (
 func TestNoAllClearBeforeTheSessionsWereLookedAt(t *testing.T) {
 	for looking, want := range map[int]string{0: "nothing needs you\n", 2: "still looking after the start, sessions: 2;"} {
 		var b strings.Builder
-		show(&b, wire.Out{Looking: looking})
+		show(&b, placed{Out: wire.Out{Looking: looking}})
 		if got := b.String(); !strings.HasPrefix(got, want) || looking > 0 && strings.Contains(got, "nothing needs you") {
 			t.Errorf("looking at %d: %q", looking, got)
 		}

@@ -4,7 +4,6 @@ package job
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +44,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 			if in.Task == "" && in.From == "" {
 				return kit.Usagef("say what is to be done, or name a task of a board: --from TASK")
 			}
-			if err := place(cmd, &in); err != nil {
+			if err := place(cmd, k, &in); err != nil {
 				return err
 			}
 			which, err := space.Chosen(k, cmd, peer.Which{})
@@ -87,18 +86,11 @@ func newStart(k *kit.Kit) *cobra.Command {
 }
 
 // place makes the folder a whole path, where no repository is named.
-func place(cmd *cobra.Command, in *wire.StartIn) error {
-	if in.Repo != "" && !cmd.Flags().Changed("cwd") {
-		return nil
+func place(cmd *cobra.Command, k *kit.Kit, in *wire.StartIn) (err error) {
+	if in.Repo == "" || cmd.Flags().Changed("cwd") {
+		in.Folder, err = k.Checkout(cmd.Context(), in.Folder)
 	}
-	given, err := filepath.Abs(in.Folder)
-	if err != nil {
-		return err
-	}
-	if in.Folder, err = filepath.EvalSymlinks(given); err != nil {
-		return fault.New(fault.Invalid, "job.start", "%s is not there", given).WithNext("name a folder in a git checkout: -C FOLDER")
-	}
-	return nil
+	return err
 }
 
 // shown prints a job, after waiting for it where that was wanted. One that stopped is a failure.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"tandem/internal/fault"
+	login "tandem/internal/login/wire"
 )
 
 // Follow are the commands that take the server that the person is logged in at.
@@ -12,9 +15,9 @@ var Follow = []string{"whoami", "invite", "person", "group", "device", "actor",
 	"token", "approvals", "approve", "deny", "inbox", "grant", "policy", "audit",
 	"session", "relay", "connector", "budget", "resource", "memory", "source", "automation"}
 
-// Stay are the commands that are about this machine unless --server names another: its keys, its models, its folders.
+// Stay are the commands that are about this machine unless --server names another: its keys, its models, its folders, the jobs in them.
 // What is typed there is meant for the machine that it is typed on. The others are about this machine alone.
-var Stay = []string{"grant folder", "provider", "secret"}
+var Stay = []string{"grant folder", "job", "provider", "queue", "secret"}
 
 // About says which servers a command can be about, by its words without the program's name. A longer entry says it before a shorter.
 func About(command string) (follows, stays bool) {
@@ -53,4 +56,51 @@ func (k *Kit) AtPlace(ctx context.Context) string {
 		return " at " + l.Name
 	}
 	return ""
+}
+
+// Named says that somebody named the server of this command, by --server or by TANDEM_SERVER.
+func (k *Kit) Named() bool { return k.Server != "" || k.variable("TANDEM_SERVER") != "" }
+
+// elsewhere is the login that the person took, nil where one server alone can be meant.
+func (k *Kit) elsewhere(ctx context.Context) *login.Login {
+	far, was := k.Far, k.login
+	defer func() { k.Far, k.login = far, was }()
+	k.Far = true
+	taken, err := k.Login(ctx)
+	if err != nil || k.Named() {
+		return nil
+	}
+	return taken
+}
+
+// Two says that something may be on this machine or at the person's login: nobody named the one or the other.
+func (k *Kit) Two(ctx context.Context) bool { return k.elsewhere(ctx) != nil }
+
+// Seek finds something by its id where it is: where the command is about, else at the person's login or on this machine, whichever the
+// command is not about. Where it is found, there the command goes on. A server that somebody named is the only one.
+func (k *Kit) Seek(ctx context.Context, look func() error) error {
+	taken, missing := k.elsewhere(ctx), look()
+	if taken == nil || !fault.Is(missing, fault.NotFound) {
+		return missing
+	}
+	far, was := k.Far, k.login
+	other, place := taken, fmt.Sprintf("%s (%s), where you are logged in", taken.Name, taken.Server)
+	if far {
+		other, place = &login.Login{}, "this machine's own server"
+	}
+	k.Far, k.login = true, other
+	if look() != nil {
+		k.Far, k.login = far, was
+		return missing
+	}
+	fmt.Fprintf(k.Err, "it is at %s\n", place)
+	return nil
+}
+
+// Here runs calls at this machine's own server, wherever the command goes otherwise.
+func (k *Kit) Here(calls func() error) error {
+	was := k.login
+	k.login = &login.Login{}
+	defer func() { k.login = was }()
+	return calls()
 }

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -91,6 +92,10 @@ func (k *Kit) findLogin(ctx context.Context) (*login.Login, error) {
 	if err == nil && slices.Contains(append(st.Listens, st.Address), which) { // this machine's own, by its address
 		return nil, nil
 	}
+	if k.Server == "" {
+		return nil, fault.New(fault.NotFound, "login", "you are not logged in at %s, which the variable TANDEM_SERVER names", which).
+			WithNext("for this machine's own server: TANDEM_SERVER=own, or --server own; to log in there: tandem login %s#INVITE", which)
+	}
 	return nil, fault.New(fault.NotFound, "login", "you are not logged in at %s", which).
 		WithNext("see where you are: tandem login list; to log in: tandem login HOST:PORT#INVITE; for this machine's own server: --server own")
 }
@@ -108,6 +113,18 @@ func (k *Kit) Folder(ctx context.Context, given string) (string, error) {
 		return "", Usagef("%s is a folder of this machine, and the command is for %s: name one there, from its root", given, l.Name)
 	}
 	return given, nil
+}
+
+// Checkout is Folder for one in a git checkout, which has to be there if it is on this machine.
+func (k *Kit) Checkout(ctx context.Context, given string) (string, error) {
+	folder, err := k.Folder(ctx, given)
+	if l, failed := k.Login(ctx); err != nil || failed != nil || l != nil {
+		return folder, cmp.Or(err, failed)
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return "", fault.New(fault.Invalid, "job", "%s is not there", given).WithNext("name a folder in a git checkout: -C FOLDER")
+	}
+	return folder, nil
 }
 
 // notFor is a server elsewhere that was named where only this machine's own is spoken to.

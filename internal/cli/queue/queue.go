@@ -2,9 +2,9 @@
 package queue
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -81,14 +81,18 @@ func head(w io.Writer, q *wire.Queue) {
 	}
 }
 
-func said(k *kit.Kit, j *wire.Job, err error) error {
+func said(ctx context.Context, k *kit.Kit, j *wire.Job, err error) error {
 	if err != nil {
 		return err
 	}
 	return k.Show(j, func(w io.Writer) {
 		fmt.Fprintf(w, "%s is %s\n", j.ID, j.State)
 		if j.State == wire.Queued {
-			fmt.Fprintln(w, "see the queue: tandem queue")
+			server := ""
+			if l, err := k.Login(ctx); err == nil && l != nil {
+				server = " --server " + l.Name
+			}
+			fmt.Fprintf(w, "see the queue: tandem queue%s\n", server)
 		}
 	})
 }
@@ -107,7 +111,7 @@ func newAdd(k *kit.Kit) *cobra.Command {
 					WithNext("look: tandem job diff %s", in.ID)
 			}
 			j, err := op.Do(cmd.Context(), k, wire.QueueAdd, in)
-			return said(k, j, err)
+			return said(cmd.Context(), k, j, err)
 		},
 	}
 	cmd.Flags().StringVar(&in.Commit, "commit", "", "the commit that you looked at, whole; another one is refused")
@@ -120,7 +124,7 @@ func newEvict(k *kit.Kit) *cobra.Command {
 		Use: "evict JOB", Short: "Take a job out of its queue", Args: cobra.ExactArgs(1), Example: "  tandem queue evict job_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := op.Do(cmd.Context(), k, wire.QueueEvict, wire.IDIn{ID: args[0]})
-			return said(k, j, err)
+			return said(cmd.Context(), k, j, err)
 		},
 	}
 }
@@ -135,7 +139,7 @@ func newPriority(k *kit.Kit) *cobra.Command {
 				return fault.New(fault.Invalid, "queue.priority", "%.40q is no number", args[1]).WithNext("write one between -100 and 100")
 			}
 			j, err := op.Do(cmd.Context(), k, wire.QueuePriority, wire.QueuePriorityIn{ID: args[0], Priority: n})
-			return said(k, j, err)
+			return said(cmd.Context(), k, j, err)
 		},
 	}
 }
@@ -147,11 +151,8 @@ func branch(k *kit.Kit, name, short string, d op.Def[wire.QueueIn, *wire.Queue])
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Branch = args[0]
 			var err error
-			if in.Folder, err = filepath.Abs(in.Folder); err == nil {
-				in.Folder, err = filepath.EvalSymlinks(in.Folder)
-			}
-			if err != nil {
-				return fault.New(fault.Invalid, "queue", "%s is not there", in.Folder).WithNext("name a folder in a git checkout: -C FOLDER")
+			if in.Folder, err = k.Checkout(cmd.Context(), in.Folder); err != nil {
+				return err
 			}
 			q, err := op.Do(cmd.Context(), k, d, in)
 			if err != nil {
