@@ -98,7 +98,8 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed%s\n", in.ID, k.AtPlace(cmd.Context())) }); err != nil || k.JSON {
+			err = k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "the key for %s is sealed%s\n", in.ID, k.AtPlace(cmd.Context())) })
+			if err != nil || k.JSON {
 				return err
 			}
 			return offerDefault(cmd.Context(), k, in.ID)
@@ -127,7 +128,8 @@ func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
 			out.Default, model)
 		return nil
 	}
-	yes, err := k.Yes(fmt.Sprintf("sessions%s use %s, which repeats what it is told. Use %s from now on?", k.AtPlace(ctx), out.Default, model), true)
+	yes, err := k.Yes(fmt.Sprintf("sessions%s use %s, which repeats what it is told. Use %s from now on?",
+		k.AtPlace(ctx), out.Default, model), true)
 	if err != nil || !yes {
 		return err
 	}
