@@ -191,6 +191,27 @@ func TestTwoMachines(t *testing.T) {
 	a.contains(do[BoardOut](c.house, "cy", "board.show", BoardIn{All: true}).Text, "far task (ann)")
 }
 
+// Who is in no space yet is told what to do about a host that cannot be reached, and nothing that is for members.
+func TestANewcomerWhoDoesNotReachTheHost(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler()) // as a server that listens for its own machine alone
+	defer plain.Close()
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	b := newMachine(t)
+	for host, want := range map[string][]string{
+		plain.Listener.Addr().String():  {"listens for its own machine alone", "tandem up --replace --listen 0.0.0.0:13013", "tandem space invite"},
+		closed.Listener.Addr().String(): {"nothing listens there", "ask the inviter for a new one"},
+	} {
+		said := b.refused("bob", "space.join", JoinIn{Code: "23EZ9Q@" + host}, fault.Unavailable)
+		b.contains(said, append(want, host)...)
+		for _, never := range []string{"take-over", "what you send", "Post ", "https://", "dial tcp"} {
+			if strings.Contains(said, never) {
+				t.Errorf("%q is in: %s", never, said)
+			}
+		}
+	}
+}
+
 // A stranger on the network reaches the member's door and learns nothing.
 func TestStrangersAtTheMembersDoor(t *testing.T) {
 	a, b := far(t)

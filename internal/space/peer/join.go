@@ -141,7 +141,7 @@ func (r *Room) join(ctx context.Context, tenant, owner, folder, code string) (*s
 	}
 	b, err := r.knock(ctx, s, inv, new)
 	if err != nil {
-		return nil, err
+		return nil, outsiders(err)
 	}
 	if o, ok := s.link.(*outside); ok {
 		if b.Pin != "" && b.Pin != PublicPin && o.shown() != b.Pin {

@@ -13,8 +13,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"reflect"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"tandem/internal/client"
@@ -201,8 +203,38 @@ func patience(in any) time.Duration {
 }
 
 func unreachable(host string, err error) error {
-	return fault.New(fault.Unavailable, "space", "the space's host %s cannot be reached: %w", host, err).With("reason", "unreachable").
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return fault.New(fault.Unavailable, "space", "the space's host %s cannot be reached: it listens for its own machine alone, without TLS", host).
+			With("reason", "unreachable").With("cause", "plain").WithNext("over there, let others in: tandem up --replace --listen 0.0.0.0:13013")
+	}
+	return fault.New(fault.Unavailable, "space", "the space's host %s cannot be reached: %w", host, cause(err)).With("reason", "unreachable").
 		WithNext("what you send waits and goes out when it is back; if the host is gone for good: tandem space take-over")
+}
+
+// cause is why a request failed, without the request.
+func cause(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return errors.New("nothing listens there")
+	}
+	return err
+}
+
+// outsiders turns a failure on the way to the host into one for somebody who is no member: nothing waits, and there is
+// nothing to take over.
+func outsiders(err error) error {
+	switch p := fault.Public(err); {
+	case p.Data["reason"] != "unreachable":
+		return err
+	case p.Data["cause"] == "plain":
+		return fault.New(fault.Unavailable, "space.join", "%w", err).
+			WithNext("over there, let others in: tandem up --replace --listen 0.0.0.0:13013; then join with a new code: tandem space invite")
+	}
+	return fault.New(fault.Unavailable, "space.join", "%w", err).
+		WithNext("see that tandem runs there, and that this machine reaches it; then join with the same code, or ask the inviter for a new one")
 }
 
 // problem turns a fault on the wire back into one.
