@@ -15,7 +15,8 @@ var sets = map[string][]string{
 	"bridge": {"open_session", "list_sessions", "send_to_session", "interrupt_session", "close_session", "relay"},
 	"space": {"intandem_create", "intandem_join", "intandem_send", "intandem_board", "intandem_add_task", "intandem_claim_task",
 		"intandem_unclaim_task", "intandem_update_task", "intandem_plan", "intandem_share", "intandem_set_var", "intandem_get_var",
-		"intandem_activity_log", "intandem_peers", "intandem_rejoin", "intandem_leave", "intandem_inbox", "intandem_rename"},
+		"intandem_activity_log", "intandem_peers", "intandem_rejoin", "intandem_leave", "intandem_inbox", "intandem_rename",
+		"intandem_invite", "intandem_receipt", "intandem_spaces", "intandem_comment_task", "intandem_reopen_task"},
 }
 
 // all is the set with every tool of spaces and boards.

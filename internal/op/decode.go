@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tandem/internal/fault"
 )
 
-// strictUnmarshal reads exactly one JSON object and nothing behind it.
-func strictUnmarshal(data []byte, into any) error {
+// strictUnmarshal reads exactly one JSON object with these fields, and nothing behind it.
+func strictUnmarshal(data []byte, into any, fields []Field) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
@@ -25,7 +27,7 @@ func strictUnmarshal(data []byte, into any) error {
 	if err == nil {
 		return nil
 	}
-	return fault.New(fault.Invalid, "op.decode", "%s", Sentence(err))
+	return fault.New(fault.Invalid, "op.decode", "%s", Sentence(err)+choice(err, data, fields))
 }
 
 // Sentence says what is wrong with JSON in words for whoever wrote it, people and models: it names no type of this program.
@@ -40,11 +42,37 @@ func Sentence(err error) string {
 	case errors.As(err, &syn):
 		return fmt.Sprintf("the input is not JSON: %s at byte %d", syn, syn.Offset)
 	}
-	msg := strings.TrimPrefix(err.Error(), "json: ")
-	if f, ok := strings.CutPrefix(msg, "unknown field "); ok {
-		return fmt.Sprintf("there is no field %s here", f)
+	if f, ok := unknown(err); ok {
+		return fmt.Sprintf("there is no field %q here", f)
 	}
-	return msg
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// unknown is the field that a strict decoder refused. The library has no type for that error.
+func unknown(err error) (string, bool) {
+	quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !ok {
+		return "", false
+	}
+	f, bad := strconv.Unquote(quoted)
+	return f, bad == nil
+}
+
+// choice names the fields that there are, when it is the object itself, and not one inside it, that has one too many.
+func choice(err error, data []byte, fields []Field) string {
+	f, ok := unknown(err)
+	var given map[string]json.RawMessage
+	if !ok || json.Unmarshal(data, &given) != nil || given[f] == nil {
+		return ""
+	}
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	if slices.Contains(names, f) || len(names) == 0 {
+		return ""
+	}
+	return "; there are: " + strings.Join(names, ", ")
 }
 
 // shape is what JSON calls a type.

@@ -219,7 +219,7 @@ func (o *Op) Decode(data []byte) (any, error) {
 	if len(data) == 0 {
 		data = []byte("{}")
 	}
-	if err := strictUnmarshal(data, p.Interface()); err != nil {
+	if err := strictUnmarshal(data, p.Interface(), o.fields); err != nil {
 		return nil, err
 	}
 	if err := o.complete(data); err != nil {

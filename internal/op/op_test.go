@@ -63,6 +63,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		``:                        `"key" is missing`,
 		`{"value":"b"}`:           `"key" is missing`,
 		`{"key":"a","valu":"b"}`:  `no field "valu"`,
+		`{"content":"b"}`:         `there is no field "content" here; there are: key, value`,
 		`{"key":7}`:               `"key" should be a string`,
 		`[1]`:                     "should be a JSON object",
 		`{"key":"a"} {"key":"b"}`: "behind the JSON object",
