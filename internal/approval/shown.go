@@ -69,6 +69,8 @@ func title(a *Ask) string {
 		text = line
 	} else if line := question(a.Input); line != "" {
 		text = line
+	} else if a.Op == "join.enter" {
+		text += request(a.Input)
 	}
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= maxTitle {
@@ -99,6 +101,15 @@ func file(in json.RawMessage) string {
 		return ""
 	}
 	return a.Tool + " " + strings.Join(paths, ", ")
+}
+
+// request is the key by which a person knows whose request to join this is: whoever asks has it on the screen.
+func request(in json.RawMessage) string {
+	var a struct{ Key string }
+	if json.Unmarshal(in, &a) != nil || a.Key == "" {
+		return ""
+	}
+	return ", request " + a.Key
 }
 
 // question is what a gate of an automation asks.

@@ -46,8 +46,12 @@ func asks(ctx context.Context, r *Room) (out []wire.Row, err error) {
 }
 
 func askRow(kind wire.Kind, a *approval.Ask, what string, since time.Time, verb string) wire.Row {
+	alike := a.Op + " " + a.Resource
+	if a.Op == string(identity.JoinEnter) { // each is somebody else, whatever it calls itself
+		alike = a.ID
+	}
 	return wire.Row{Kind: kind, ID: a.ID, Name: first(a.Called, a.Asker), Session: a.Session, What: line(what), Since: since,
-		Next: "tandem approvals " + verb + " " + a.ID, Page: "/panel/approvals/" + url.PathEscape(a.ID), Alike: a.Op + " " + a.Resource}
+		Next: "tandem approvals " + verb + " " + a.ID, Page: "/panel/approvals/" + url.PathEscape(a.ID), Alike: alike}
 }
 
 func questions(ctx context.Context, r *Room) (out []wire.Row, err error) {
