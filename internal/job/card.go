@@ -15,8 +15,8 @@ import (
 )
 
 // A job may be for a task of a space's board. It is taken when the job begins, and done when the job is merged; a job that is discarded
-// puts it back. The board is another room's, and may be another machine's: what it was told last is in the row, and what it was not told yet
-// is told again after a crash.
+// puts it back. The board is another room's, and may be another machine's: what it was told last is in the row, and what it was not told
+// yet is told again after a crash.
 
 // What a card was told.
 const (
