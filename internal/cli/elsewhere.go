@@ -6,12 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/internal/cli/job"
 	"tandem/internal/cli/kit"
+	"tandem/internal/cli/session"
 	"tandem/internal/fault"
 	"tandem/internal/id"
-	job "tandem/internal/job/wire"
-	"tandem/internal/op"
-	"tandem/internal/session"
 )
 
 // aboutServer says which server a command is about.
@@ -39,9 +38,9 @@ func whereItIs(ctx context.Context, k *kit.Kit, args []string) error {
 		case id.Check("job", arg) != nil && id.Check("ses", arg) != nil || !k.Two(ctx):
 			continue
 		case id.Check("job", arg) == nil:
-			err = k.Seek(ctx, func() error { _, err := op.Do(ctx, k, job.Get, job.IDIn{ID: arg}); return err })
+			err = k.Seek(ctx, func() error { return job.Look(ctx, k, arg) })
 		default:
-			err = k.Seek(ctx, func() error { _, err := op.Do(ctx, k, session.SessionGet, session.IDIn{ID: arg}); return err })
+			err = k.Seek(ctx, func() error { return session.Look(ctx, k, arg) })
 		}
 		if fault.Is(err, fault.NotFound) {
 			return nil
