@@ -13,8 +13,8 @@ var chapters = []struct {
 	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "relay", "automation", "provider", "connector", "budget",
 		"mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
-	{"team", "Working together:", []string{"space", "board", "memory", "source", "resource", "invite", "person", "group", "device", "login", "logout",
-		"whoami"}},
+	{"team", "Working together:", []string{"space", "board", "memory", "source", "resource", "invite", "person", "group", "device", "login",
+		"logout", "whoami"}},
 	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "policy", "actor", "token", "pin",
 		"recover", "secret", "audit"}},
 }
