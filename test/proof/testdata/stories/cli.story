@@ -370,6 +370,7 @@ your-server> tandem server backup /mnt/copies --passphrase-file ~/.copies --keep
 your-server> tandem server rotate journal
   shows sealed anew
 not run: programs of this story hold the old ones; TestDefaultTokensHaveNewValues does it: tandem server rotate tokens
+not run: a copy of another machine is needed, which server_restore_elsewhere has: tandem server restore /mnt/copies/tandem.scheduled --identity ~/copies.identity --repos-to ~/code
 not run: a PostgreSQL with two roles is needed, which server_postgres has: tandem server migrate --database postgres://owner@db.example.org/tandem --for tandem
 not run: a PostgreSQL is needed, which server_move has: tandem server move postgres://tandem@db.example.org/tandem
 not run: a PostgreSQL is needed, which server_move has: tandem server move sqlite
@@ -595,6 +596,10 @@ not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem
 not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue pause main
 not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue protect main
 not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem queue resume main
+not run: it needs a git checkout with a remote, which queue_push.txtar has: tandem queue protect main --push origin
+not run: it needs a git checkout with a remote, which queue_push.txtar has: tandem queue push main --commit 4f2a…
+not run: it needs a git checkout and a task, which job_from_task.txtar has: tandem job start --from T-a1b2c3 --repo app
+not run: it needs a terminal and a job of a real agent: tandem job attach job_01j…
 not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job start "fix the login redirect" --check "go test ./..."
 not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job start "fix the login redirect" -C ~/code/app --agent claude --check "make test" --wait
 not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job show job_01j…
