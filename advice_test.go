@@ -1,16 +1,16 @@
 package tandem
 
 import (
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"tandem/internal/testenv"
 )
 
 // harmful is what a person could harm the machine with by doing as they are told.
@@ -20,7 +20,8 @@ var harmful = regexp.MustCompile(`(^|[^a-zA-Z-])(chmod|chown|rm|kill|sudo|mv) [-
 // or about another program in the words of its makers. Add one only after asking what happens when the path is /tmp, / or a home.
 var looked = []string{
 	// a user by number; the setting guards, so it asks for the PIN
-	"if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s",
+	"if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s; it counts from the next " +
+		"start on: tandem down, then start it as before",
 	"run: chmod 600 %s", // the journal's key
 	"run: chmod 600 %s, and then: tandem secret rotate", // the file of master keys
 	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file
@@ -29,7 +30,8 @@ var looked = []string{
 	"curl -fsSL https://tailscale.com/install.sh | sh, then: sudo tailscale up",
 	"sudo systemctl start tailscaled, then: tailscale status",
 	"let yourself run it: sudo tailscale set --operator=$USER",
-	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url URL, or search.url)",
+	"a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set " +
+		"search.searxng_url URL, or search.url)",
 	// numbers, for who may read the status anyway
 	"a person opens them: tandem settings set metrics token, then tandem up --replace",
 	// where notices point; nothing opens
@@ -49,19 +51,13 @@ func TestAdviceWasLookedAt(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			lit, ok := n.(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				return true
-			}
-			text, err := strconv.Unquote(lit.Value)
-			if err != nil || !harmful.MatchString(text) {
-				return true
+		testenv.Texts(file, func(_ token.Pos, text string) {
+			if !harmful.MatchString(text) {
+				return
 			}
 			if used[text] = true; !slices.Contains(looked, text) {
 				t.Errorf("%s says %q, which nobody looked at", path, text)
 			}
-			return true
 		})
 		return nil
 	})

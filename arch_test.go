@@ -84,29 +84,34 @@ var houseMap = []wall{
 	{pkg: "space/seal", pure: true},
 	{pkg: "space/peer", may: "identity space space/seal board client connector/wire session"}, // mail wakes a session, through the gate
 	{pkg: "board", may: "spine space space/seal"},
-	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector session/since session/checkout " +
+	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector " +
+		"session/since session/checkout " +
 		"source/boxed"}, // the tool read reads documents
 	{pkg: "session/checkout"},                                   // a worktree or workspace for one session
 	{pkg: "session/since", may: "repo repo/diff repo/workcopy"}, // what changed in a folder
 	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector connector/wire"},
 	// a program is probed with a scripted model
-	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/since session/checkout session/terminal/* provider provider/scripted tool tool/box"},
+	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/since session/checkout session/terminal/* " +
+		"provider provider/scripted tool tool/box"},
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},
 	{pkg: "session/relay", may: "spine session"},
 	// code work: sessions by their operations, a workspace, a check in a box
-	{pkg: "job", may: "journal job/wire session session/terminal session/checkout tool board space/peer"}, // a task's card says where its job stands
+	{pkg: "job", may: "journal job/wire session session/terminal session/checkout tool board space/peer"},
+	// a task's card says where its job stands
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
 	// reads their operations' answers
-	{pkg: "inbox", may: "inbox/wire identity approval journal session session/terminal session/relay session/wire connector/wire schedule/wire automation/wire job/wire space/peer"},
+	{pkg: "inbox", may: "inbox/wire identity approval journal session session/terminal session/relay session/wire connector/wire " +
+		"schedule/wire automation/wire job/wire space/peer"},
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
 	{pkg: "automation/hook", pure: true},                          // who signed a webhook
-	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook tool tool/box session provider repo/diff"}, // a version is shown as what it changes
+	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook tool tool/box " +
+		"session provider repo/diff"}, // a version is shown as what it changes
 	{pkg: "memory", may: "memory/wire memory/text memory/postings"},
 	{pkg: "memory/postings", may: "memory/text"}, // which texts have which terms, in a table of a room
 	{pkg: "memory/text", pure: true},             // terms, queries, scores
@@ -176,7 +181,8 @@ var houseMap = []wall{
 	// who stops the server is told which terminals go on
 	{pkg: "cli/server", may: "cli/* client daemon settings spine rooms wires session/terminal"},
 	// a conversation is made of a provider's blocks
-	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents session/checkout session/relay"},
+	{pkg: "cli/session", may: "cli/* client daemon settings spine rooms wires provider session/terminal session/agents " +
+		"session/checkout session/relay"},
 
 	// root
 	{pkg: "daemon", may: "*"},

@@ -26,10 +26,12 @@ var still = map[string]string{
 	"internal/session/terminal/relay_test.go TestARelaySurvivesKillsAndParksQuietly": quiet,
 	"test/proof/day_linux_test.go TestNoPacketLeaves":                                quiet,
 	"internal/tool/builtin/bash_test.go bounds":                                      quiet,
-	"internal/space/peer/sitting_test.go TestASeatIsGivenToOneProgram":               "who waits for a lock cannot be seen; without all of them the test is only weaker",
-	"test/proof/shears_test.go Write":                                                "what came through a line before it broke is still read",
-	"test/year/trouble_linux_test.go within":                                         chance,
-	"test/red/cell_linux_test.go stays":                                              "what a box leaves behind is given a moment to begin, and to be ended",
+	"internal/space/peer/sitting_test.go TestASeatIsGivenToOneProgram": "who waits for a lock cannot be seen; " +
+		"without all of them the test is only weaker",
+	"test/proof/shears_test.go Write":        "what came through a line before it broke is still read",
+	"test/year/trouble_linux_test.go within": chance,
+	"test/red/cell_linux_test.go stays": "what a box leaves behind is given a moment " +
+		"to begin, and to be ended",
 }
 
 const (

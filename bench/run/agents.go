@@ -118,7 +118,10 @@ func (s *stage) polled(ctx context.Context, reported chan<- time.Time) {
 
 // realAgents measures how soon the end of a real agent's turn is known.
 func realAgents(int) (s section, err error) {
-	s = section{title: "Sessions with real agents", how: fmt.Sprintf("%d turns of a real Claude Code in a terminal, a scripted model on loopback. From the moment at which the program itself says that it is idle until the end of the turn is recorded; beside it, on the same turns, the bridge that came before: three equal screens, 750 ms apart. `make soak ROOM=session/terminal` runs 200.", agentTurns)}
+	s = section{title: "Sessions with real agents", how: fmt.Sprintf("%d turns of a real Claude Code in a terminal, "+
+		"a scripted model on loopback. From the moment at which the program itself says that it is idle until the end of the turn is "+
+		"recorded; beside it, on the same turns, the bridge that came before: three equal screens, 750 ms apart. "+
+		"`make soak ROOM=session/terminal` runs 200.", agentTurns)}
 	ctx := context.Background()
 	st, err := newStage(ctx)
 	if err != nil {

@@ -14,7 +14,9 @@ import (
 
 // crowds lets many agents commit at once, ours and the seed's.
 func crowds(int) (section, error) {
-	s := section{title: "Agents at once", how: "All agents in workspaces of their own on this machine, each a new file and a commit again and again; a repository of 1,000 files. The seed's agents work for 30 s with its server as published and for 30 s with NODELAY forced; the commits they finished are counted."}
+	s := section{title: "Agents at once", how: "All agents in workspaces of their own on this machine, each a new file and a commit again " +
+		"and again; a repository of 1,000 files. The seed's agents work for 30 s with its server as published and for 30 s with NODELAY " +
+		"forced; the commits they finished are counted."}
 	y, err := newYard(thousand)
 	if err != nil {
 		return s, err

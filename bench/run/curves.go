@@ -60,7 +60,8 @@ func page(history map[string][]point) error {
 		return err
 	}
 	var text bytes.Buffer
-	text.WriteString("# How fast it is\n\nThe figures of today, with their targets, are in [bench/RESULTS.md](../bench/RESULTS.md); a comparison with " +
+	text.WriteString("# How fast it is\n\nThe figures of today, with their targets, " +
+		"are in [bench/RESULTS.md](../bench/RESULTS.md); a comparison with " +
 		"an earlier program is made by `make bench AGAINST=COMMIT ROUNDS=5`.\n" +
 		"Below is how each figure went from one committed run to the next: a line is scaled to its own highest " +
 		"value, its first and last value stand beside it. Made by `make bench`; do not edit.\n")

@@ -26,7 +26,8 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-const sampled = "# Measurements\n\nMade …\n\n## One thing\nhow\n\n| what | measured | compared with | target | met |\n|---|---|---|---|---|\n" +
+const sampled = "# Measurements\n\nMade …\n\n## One thing\nhow\n\n| what | measured | compared with | target | met " +
+	"|\n|---|---|---|---|---|\n" +
 	"| read, 1 caller(s) | 6382/s | 1/s | | |\n| start | 125ms |  | < 300 ms | yes |\n\n" +
 	"## Another\nhow\n\n| what | measured | compared with | target | met |\n" +
 	"|---|---|---|---|---|\n| start | 2 ms |  |  |  |\n"

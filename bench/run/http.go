@@ -15,7 +15,8 @@ import (
 // httpOperations compares an operation over HTTP, token and all, with a handler
 // that does nothing but answer the same bytes.
 func httpOperations(int) (section, error) {
-	s := section{title: "An operation over HTTP", how: "`GET` and `PUT /resource/…` on the running program, with a token, against a bare `net/http` handler that answers the same bytes. Kept-alive connections."}
+	s := section{title: "An operation over HTTP", how: "`GET` and `PUT /resource/…` on the running program, with a token, " +
+		"against a bare `net/http` handler that answers the same bytes. Kept-alive connections."}
 	p, err := startProgram()
 	if err != nil {
 		return s, err

@@ -31,8 +31,10 @@ type jjBench struct {
 func nativeJJ(int) (section, error) {
 	b := &jjBench{s: section{
 		title: "jj",
-		how: "The program called as `jj`. Score: jj's own command-line tests, replayed with no stock jj on PATH. Timings: hyperfine, stock jj 0.45.1 in the same call, " +
-			"the mean of each; in the small repository 5 commits, in the middle one 1,000 files, in the big one 50,000 commits and 20,000 files (made by git fast-import). " +
+		how: "The program called as `jj`. Score: jj's own command-line tests, replayed with no stock jj on PATH. Timings: " +
+			"hyperfine, stock jj 0.45.1 in the same call, " +
+			"the mean of each; in the small repository 5 commits, in the middle one 1,000 files, in the big one 50,000 commits and 20,000 files " +
+			"(made by git fast-import). " +
 			"Each has one changed file. Memory: the highest resident size of one run.",
 	}}
 	if err := b.prepare(); err != nil {

@@ -32,7 +32,8 @@ type section struct {
 func main() {
 	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
 	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
-	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents, jj, sessions or authority, print it, and replace its section in the results")
+	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents, "+
+		"jj, sessions or authority, print it, and replace its section in the results")
 	bare := flag.String("bare", "", "serve the bare handler at this address and nothing else")
 	relay := flag.String("relay", "", "pass WebSocket messages on at this address and nothing else")
 	against := flag.String("against", "", "measure this commit's program and this checkout's in turns; -only then names rows: "+rowNames())

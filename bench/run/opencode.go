@@ -73,8 +73,10 @@ func insideOpenCode(bin string) error {
 	if err := os.MkdirAll(config, 0o700); err != nil {
 		return err
 	}
-	text := fmt.Sprintf(`{"model":"scripted/scripted-1","small_model":"scripted/scripted-1","autoupdate":false,"share":"disabled","provider":{"scripted":{"npm":"@ai-sdk/openai-compatible","name":"Scripted",
-"options":{"baseURL":"%s/v1","apiKey":"none"},"models":{"scripted-1":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`, model.URL())
+	text := fmt.Sprintf(`{"model":"scripted/scripted-1","small_model":"scripted/scripted-1","autoupdate":false,"share":"disabled","provider`+
+		`":{"scripted":{"npm":"@ai-sdk/openai-compatible","name":"Scripted",
+"options":{"baseURL":"%s/v1","apiKey":"none"},"models":{"scripted-1":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"outp`+
+		`ut":8000}}}}}}`, model.URL())
 	if err := os.WriteFile(filepath.Join(config, "opencode.json"), []byte(text), 0o600); err != nil {
 		return err
 	}

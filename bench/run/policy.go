@@ -10,7 +10,8 @@ import (
 
 // policyDecisions times the pure part of the gate.
 func policyDecisions(int) (section, error) {
-	s := section{title: "A policy decision", how: "An agent that acts for the local user, the default grants and 200 more. Masking asks of 1,000 tools which of them the caller may use."}
+	s := section{title: "A policy decision", how: "An agent that acts for the local user, the default grants and 200 more. " +
+		"Masking asks of 1,000 tools which of them the caller may use."}
 	grants := policy.DefaultGrants()
 	for i := range 200 {
 		grants = append(grants, policy.ScopedGrant{ID: fmt.Sprintf("bench-%d", i),

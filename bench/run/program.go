@@ -106,7 +106,8 @@ func (p *program) memory() (float64, error) {
 
 // theProgram measures starting and idling.
 func theProgram(int) (section, error) {
-	s := section{title: "The program", how: "The static program on an empty data folder: from exec to the first healthy answer, median of ten; resident memory after three idle seconds."}
+	s := section{title: "The program", how: "The static program on an empty data folder: from exec to the first healthy answer, " +
+		"median of ten; resident memory after three idle seconds."}
 	var took []time.Duration
 	for range 10 {
 		p, err := startProgram()

@@ -224,8 +224,9 @@ func (r row) round(s *side, once func() error) (float64, error) {
 
 // authority are the rows about asking and confining, as a section of the results.
 func authority(int) (section, error) {
-	s := section{title: "Authority", how: "What asking, deciding and confining cost on the running program, over HTTP: the median of five rounds, " +
-		"and the spread of their medians."}
+	s := section{title: "Authority",
+		how: "What asking, deciding and confining cost on the running program, over HTTP: the median of five rounds, " +
+			"and the spread of their medians."}
 	bin, err := build()
 	if err != nil {
 		return s, err

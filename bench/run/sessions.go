@@ -25,8 +25,10 @@ const manySessions = 1000
 
 // sessions measures what the runtime costs: a turn beside the bare call of its model, and many of them at once.
 func sessions(int) (section, error) {
-	s := section{title: "Sessions with models", how: "Turns of the running program over HTTP, from the prompt to the event of the turn's end, on a scripted model on loopback that answers at once; journal and database " +
-		"durable. Beside each the same model called directly, in turns. OpenCode's server answers the same prompts in a network namespace of its own, where it is installed."}
+	s := section{title: "Sessions with models", how: "Turns of the running program over HTTP, from the prompt to the event of the turn's " +
+		"end, on a scripted model on loopback that answers at once; journal and database " +
+		"durable. Beside each the same model called directly, in turns. OpenCode's server answers the same prompts in a network namespace of " +
+		"its own, where it is installed."}
 	model := &scripted.Server{}
 	if err := model.Start("127.0.0.1:0"); err != nil {
 		return s, err

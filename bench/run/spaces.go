@@ -45,10 +45,13 @@ const inFlight = 4
 // its id. A bare relay passes the same number of bytes on in the same run.
 func spaces(int) (section, error) {
 	peers, messages, tasks := crowd()
-	s := section{title: "A crowd in a space", how: fmt.Sprintf("%d members on one host, %d sealed messages to all from %d of them at once, %d tasks added and claimed. "+
-		"Delivery is from the call of send until another member's wake hook has the message's id: sealed, signed, checked, stored and synced by the host, opened, checked, stored and synced by each member. "+
-		"Beside it a WebSocket relay on loopback that stores, checks and seals nothing. intandem allows 5 peers and 30 messages a minute.", peers,
-		messages, inFlight, tasks)}
+	s := section{title: "A crowd in a space",
+		how: fmt.Sprintf("%d members on one host, %d sealed messages to all from %d of them at once, %d tasks added and claimed. "+
+			"Delivery is from the call of send until another member's wake hook has the message's id: sealed, signed, checked, "+
+			"stored and synced by the host, opened, checked, stored and synced by each member. "+
+			"Beside it a WebSocket relay on loopback that stores, checks and seals nothing. intandem allows 5 peers and 30 messages a minute.",
+			peers,
+			messages, inFlight, tasks)}
 	bare, err := measureRelay(peers, min(messages, 2000))
 	if err != nil {
 		return s, err

@@ -33,7 +33,8 @@ var value = json.RawMessage(`"a value of a hundred bytes or so, as a lease or a 
 // stateOperations compares a state operation (decided, changed, recorded in the
 // journal with its Merkle edge) with a bare insert that is synced as well.
 func stateOperations(entries int) (section, error) {
-	s := section{title: "A state operation", how: "`resource.put` of a new key through the gate (policy, change, event, Merkle edge in one transaction) against one INSERT of the same value " +
+	s := section{title: "A state operation", how: "`resource.put` of a new key through the gate (policy, change, event, " +
+		"Merkle edge in one transaction) against one INSERT of the same value " +
 		"by the same driver, both synchronous=FULL. Sixteen callers share syncs."}
 	dir, err := scratch("tandem-bench")
 	if err != nil {
@@ -156,7 +157,8 @@ func (h *house) grow(n int64) error {
 
 // bareInsert is what SQLite alone does: a transaction for each insert.
 func bareInsert(path string) (insert func(caller, n int) error, done func() error, err error) {
-	d, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	d, err := sql.Open("sqlite",
+		"file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return nil, nil, err
 	}

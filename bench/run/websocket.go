@@ -37,7 +37,8 @@ func dialSocket(addr string) (*socket, error) {
 	}
 	key := rand.Text()[:16]
 	key = base64.StdEncoding.EncodeToString([]byte(key))
-	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n", addr, key)
+	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: "+
+		"13\r\nSec-WebSocket-Key: %s\r\n\r\n", addr, key)
 	s := &socket{Conn: c, in: bufio.NewReader(c), client: true}
 	resp, err := http.ReadResponse(s.in, nil)
 	if err != nil {

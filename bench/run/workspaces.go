@@ -12,7 +12,8 @@ import (
 func workspaces(int) (section, error) {
 	return distances(section{title: "Workspaces: 1,000 files",
 		how: "Agents and server on this machine, a relay of our own between them, the same for every contestant; medians. " +
-			"Stock jj 0.45.1 works on a local clone; git commits and pushes through git daemon; the seed is the crate jj-tandem 0.3.3, as published and with TCP_NODELAY forced on its server's sockets (bench/run/preload)."},
+			"Stock jj 0.45.1 works on a local clone; git commits and pushes through git daemon; the seed is the crate jj-tandem 0.3.3, " +
+			"as published and with TCP_NODELAY forced on its server's sockets (bench/run/preload)."},
 		thousand, 9, 40*time.Second)
 }
 

@@ -126,7 +126,8 @@ func (a *Ask) follow(tx *db.Tx, c Call) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("UPDATE approval SET approvers = ?, needs = ? WHERE tenant = ? AND id = ? AND state = 'pending' AND answers = ''", approvers,
+	_, err = tx.Exec("UPDATE approval SET approvers = ?, needs = ? WHERE tenant = ? AND id = ? AND state = 'pending' AND answers = ''",
+		approvers,
 		needs, a.Tenant, a.ID)
 	return err
 }

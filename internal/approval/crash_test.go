@@ -67,7 +67,8 @@ func TestKillLosesNothingAndRepeatsNothing(t *testing.T) {
 		t.Fatalf("only %d steps were acknowledged before the kills", steps)
 	}
 	var wrong int
-	if err := d.QueryRow(t.Context(), `SELECT count(*) FROM approval a FULL JOIN (SELECT ask, count(*) AS n FROM effect GROUP BY ask) e ON e.ask = a.id
+	if err := d.QueryRow(t.Context(),
+		`SELECT count(*) FROM approval a FULL JOIN (SELECT ask, count(*) AS n FROM effect GROUP BY ask) e ON e.ask = a.id
 		WHERE (a.state = 'spent') <> (COALESCE(e.n, 0) = 1) OR a.id IS NULL`).Scan(&wrong); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,8 @@ func TestCutConnections(t *testing.T) {
 			break
 		}
 	}
-	err := d.QueryRow(t.Context(), `SELECT count(*) FROM approval a FULL JOIN (SELECT ask, count(*) AS n FROM effect GROUP BY ask) e ON e.ask = a.id
+	err := d.QueryRow(t.Context(),
+		`SELECT count(*) FROM approval a FULL JOIN (SELECT ask, count(*) AS n FROM effect GROUP BY ask) e ON e.ask = a.id
 		WHERE (a.state = 'spent') <> (COALESCE(e.n, 0) = 1) OR a.id IS NULL`).Scan(&wrong)
 	if err == nil {
 		err = d.QueryRow(t.Context(), "SELECT count(*) FROM approval WHERE state = 'spent'").Scan(&spent)

@@ -57,7 +57,8 @@ func at(askID string) op.Resource { return op.Resource{Kind: "approval", Path: "
 func (r *Room) Ops() []op.Op {
 	return append([]op.Op{
 		AskList.Read(op.Spec{Right: "approval.read", Masked: true, Method: "GET", Path: "/approval",
-			Doc: "List asks, oldest first: the inbox of what waits for an answer.\nAn agent or a session sees its own and those of whoever acts for it."},
+			Doc: "List asks, oldest first: the inbox of what waits for an answer.\nAn agent or a session sees its own and " +
+				"those of whoever acts for it."},
 			func(ListIn) op.Resource { return at("") }, r.list),
 		AskGet.Read(op.Spec{Right: "approval.read", Method: "GET", Path: "/approval/{id}",
 			Doc: "Read one ask: what would be done, why it needs an answer, and who may give it."},
@@ -73,7 +74,8 @@ func (r *Room) Ops() []op.Op {
 			func(in WaitIn) op.Resource { return at(in.ID) }, r.wait),
 		AskDecide.State(op.Spec{Right: "approval.decide", Method: "POST", Path: "/approval/{id}/decide", Present: true,
 			People: true, MCP: "-",
-			Doc: "Answer an ask: approve it, send it back with feedback, or cancel it.\nOnly a person who is present answers, never the asker, and the first answer counts."},
+			Doc: "Answer an ask: approve it, send it back with feedback, or cancel it.\nOnly a person who is present answers, never the asker, " +
+				"and the first answer counts."},
 			func(in DecideIn) op.Resource { return at(in.ID) }, r.decide),
 		AskDecideSeveral.State(op.Spec{Right: "approval.decide", Method: "POST", Path: "/approval-decide", Present: true,
 			People: true, MCP: "-",
@@ -265,7 +267,8 @@ func (r *Room) decide(ctx context.Context, tx *db.Tx, in DecideIn) (*Ask, error)
 		return nil, err
 	}
 	if len(a.Answers) > 0 && a.State == Pending && !r.Vouch.Holds(ctx, a.Seal()) {
-		return nil, fault.New(fault.Denied, "approval.decide", "the first answer to %s is in the database and not in the journal: no person gave it", a.ID).
+		return nil, fault.New(fault.Denied, "approval.decide",
+			"the first answer to %s is in the database and not in the journal: no person gave it", a.ID).
 			With("reason", "forged").WithNext("deny it, and see what else was changed: tandem audit verify --whole")
 	}
 	next, err := a.Decide(c, in, tx.Now(), named)

@@ -76,7 +76,8 @@ func (r *Room) ruleOps() []op.Op {
 	return []op.Op{
 		AskAlways.State(op.Spec{Right: "approval.decide", Method: "POST", Path: "/approval/{id}/always", Present: true,
 			People: true, MCP: "-",
-			Doc: "Approve an ask, and calls like it in this session or folder until an end.\nWhat passes from then on is the pattern that the ask shows; what is denied stays denied."},
+			Doc: "Approve an ask, and calls like it in this session or folder until an end.\nWhat passes from then on is the pattern that the " +
+				"ask shows; what is denied stays denied."},
 			func(in AlwaysIn) op.Resource { return at(in.ID) }, r.always),
 		RuleList.Read(op.Spec{Right: "approval.read", Masked: true, Method: "GET", Path: "/approval-rules",
 			Doc: "List the standing answers that are in force."},

@@ -42,7 +42,8 @@ func (r *Room) Disown(tx *db.Tx, a *Ask) error { return retire(tx, a) }
 // Standing lists every approval and standing answer that would count now.
 func (r *Room) Standing(ctx context.Context) ([]op.Sealed, error) {
 	var out []op.Sealed
-	asks, err := collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE standing = 1 AND (state = 'approved' OR state = 'pending' AND answers <> '') AND expires_at > ?",
+	asks, err := collect(r.db.Query(ctx,
+		"SELECT "+columns+" FROM approval WHERE standing = 1 AND (state = 'approved' OR state = 'pending' AND answers <> '') AND expires_at > ?",
 		r.db.Now()))
 	if err != nil {
 		return nil, err

@@ -22,7 +22,8 @@ func roomFor(tx *db.Tx, c op.Caller, name string) error {
 		return err
 	}
 	if all >= maxOpen || own >= maxFrom {
-		return fault.New(fault.Exhausted, string(wire.Begin), "%d runs are open, %d of them begun by %s: there may be %d and %d", all, own, c.Name,
+		return fault.New(fault.Exhausted, string(wire.Begin), "%d runs are open, %d of them begun by %s: there may be %d and %d", all, own,
+			c.Name,
 			maxOpen, maxFrom).WithNext("wait until some have ended, or cancel them: tandem automation runs list")
 	}
 	var last string
@@ -36,7 +37,8 @@ func roomFor(tx *db.Tx, c op.Caller, name string) error {
 	}
 	const those = "tenant = ? AND name = ? AND ended_at > 0 AND id <= ?"
 	for _, table := range []string{"automation_event", "automation_step"} {
-		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND run IN (SELECT id FROM automation_run WHERE "+those+")", c.Tenant, c.Tenant,
+		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND run IN (SELECT id FROM automation_run WHERE "+those+")", c.Tenant,
+			c.Tenant,
 			name, last); err != nil {
 			return err
 		}

@@ -167,7 +167,8 @@ func (h *house) right(id string) {
 		h.t.Errorf("the way that was not chosen was gone %d times", n)
 	}
 	var marks int
-	h.must(h.DB.QueryRow(context.Background(), "SELECT count(*) FROM mark WHERE text = 'first' OR text = ?", `ran once!["a!","b!"]`).Scan(&marks))
+	h.must(h.DB.QueryRow(context.Background(), "SELECT count(*) FROM mark WHERE text = 'first' OR text = ?",
+		`ran once!["a!","b!"]`).Scan(&marks))
 	if marks != 2 {
 		h.t.Errorf("%d marks were made instead of 2", marks)
 	}

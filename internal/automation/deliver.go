@@ -137,7 +137,8 @@ func (r *Room) deliver(ctx context.Context, tx *db.Tx, in wire.DeliverIn) (wire.
 // forgetDeliveries lets go what is older or more than is kept.
 func forgetDeliveries(tx *db.Tx, tenant, hook string) error {
 	const newest = "(SELECT id FROM automation_delivery WHERE tenant = ? AND hook = ? ORDER BY id DESC LIMIT 1 OFFSET ?)"
-	if _, err := tx.Exec("UPDATE automation_delivery SET body = '' WHERE tenant = ? AND hook = ? AND body <> '' AND id <= "+newest, tenant, hook,
+	if _, err := tx.Exec("UPDATE automation_delivery SET body = '' WHERE tenant = ? AND hook = ? AND body <> '' AND id <= "+newest, tenant,
+		hook,
 		tenant, hook, keptBodies); err != nil {
 		return err
 	}
@@ -196,7 +197,8 @@ func (r *Room) replay(ctx context.Context, tx *db.Tx, in wire.ReplayIn) (wire.De
 	}
 	d := wire.Delivery{ID: in.ID, At: tx.Now()}
 	var body string
-	err = tx.QueryRow("SELECT trigger_id, sender, kind, body FROM automation_delivery WHERE tenant = ? AND name = ? AND id = ?", tenant, in.Name,
+	err = tx.QueryRow("SELECT trigger_id, sender, kind, body FROM automation_delivery WHERE tenant = ? AND name = ? AND id = ?", tenant,
+		in.Name,
 		in.ID).Scan(&d.Trigger, &d.Sender, &d.Kind, &body)
 	if db.NoRows(err) || err == nil && body == "" {
 		return d, fault.New(fault.NotFound, string(wire.Replay), "there is no delivery %.64q whose body is kept", in.ID).

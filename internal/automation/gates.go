@@ -48,7 +48,8 @@ func (r *Room) claimGates(h *held, take func(*stepRow)) error {
 // ends is until when a gate can be answered.
 func (r *Room) ends(ctx context.Context, in wire.PassIn) (time.Time, error) {
 	look := looking{ctx, r.DB}
-	row, err := scanRun(look.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant, in.Run))
+	row, err := scanRun(look.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant,
+		in.Run))
 	if db.NoRows(err) {
 		return time.Time{}, noRun(in.Run)
 	}

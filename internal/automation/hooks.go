@@ -123,8 +123,9 @@ func (r *Room) hooks(ctx context.Context, in wire.NameIn) (wire.HooksOut, error)
 		return out, err
 	}
 	tenant := op.CallerFrom(ctx).Tenant
-	rows, err := r.DB.Query(ctx, "SELECT trigger_id, id, made_by, made_at, accepted, refused FROM automation_hook WHERE tenant = ? AND name = ? "+
-		"ORDER BY trigger_id", tenant, in.Name)
+	rows, err := r.DB.Query(ctx,
+		"SELECT trigger_id, id, made_by, made_at, accepted, refused FROM automation_hook WHERE tenant = ? AND name = ? "+
+			"ORDER BY trigger_id", tenant, in.Name)
 	made, err := db.Collect(rows, err, func(rows *sql.Rows) (h wire.Hook, err error) {
 		var hookID string
 		var at int64
@@ -146,7 +147,8 @@ func (r *Room) hooks(ctx context.Context, in wire.NameIn) (wire.HooksOut, error)
 		h.Scheme = t.Webhook
 		out.Hooks = append(out.Hooks, h)
 	}
-	rows, err = r.DB.Query(ctx, `SELECT id, trigger_id, sender, kind, run, why, at, CASE WHEN body = '' THEN 0 ELSE 1 END FROM automation_delivery
+	rows, err = r.DB.Query(ctx,
+		`SELECT id, trigger_id, sender, kind, run, why, at, CASE WHEN body = '' THEN 0 ELSE 1 END FROM automation_delivery
 		WHERE tenant = ? AND name = ? ORDER BY id DESC LIMIT 100`, tenant, in.Name)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (d wire.Delivery, err error) {
 		var at, kept int64

@@ -108,7 +108,8 @@ func (r *Room) hearEvents(ctx context.Context, l listener) error {
 		return nil
 	}
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec("UPDATE automation_trigger SET seq = ? WHERE tenant = ? AND name = ? AND trigger_id = ? AND seq < ?", from, l.tenant, l.name,
+		_, err := tx.Exec("UPDATE automation_trigger SET seq = ? WHERE tenant = ? AND name = ? AND trigger_id = ? AND seq < ?", from, l.tenant,
+			l.name,
 			l.id, from)
 		return err
 	})
@@ -131,7 +132,8 @@ func (r *Room) notice(ctx context.Context, tx *db.Tx, in wire.NoticeIn) (wire.Ti
 	if err != nil || s == nil {
 		return out, orNone(err, in.Name)
 	}
-	n, err := tx.Changed("UPDATE automation_trigger SET seq = ? WHERE tenant = ? AND name = ? AND trigger_id = ? AND event <> '' AND seq < ?", in.Seq,
+	n, err := tx.Changed("UPDATE automation_trigger SET seq = ? WHERE tenant = ? AND name = ? AND trigger_id = ? AND event <> '' AND seq < ?",
+		in.Seq,
 		c.Tenant, s.Name, in.Trigger, in.Seq)
 	if err != nil || n == 0 { // it was dealt with
 		return out, err

@@ -85,7 +85,8 @@ func named(in wire.NameIn) op.Resource { return at(in.Name) }
 func (r *Room) Ops() []op.Op {
 	ops := []op.Op{
 		wire.Add.State(op.Spec{Right: "automation.write", Method: "POST", Path: "/automations",
-			Doc: "Store a definition of an automation, as a version frozen by its digest.\nIt begins nothing: a person looks at it and switches it on."},
+			Doc: "Store a definition of an automation, as a version frozen by its digest.\nIt begins nothing: " +
+				"a person looks at it and switches it on."},
 			func(in wire.AddIn) op.Resource { return at(nameIn(in.Text)) }, r.add),
 		wire.List.Read(op.Spec{Right: "automation.list", Masked: true, Method: "GET", Path: "/automations",
 			Doc: "List automations: whether each is switched on, what begins it, and how many runs are open."},
@@ -94,7 +95,8 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Read a version of an automation: its text, and what it may do when it is switched on."},
 			func(in wire.ShowIn) op.Resource { return at(in.Name) }, r.show),
 		wire.On.State(op.Spec{Right: "automation.admin", Present: true, People: true, MCP: "-", Method: "POST", Path: "/automations/{name}/on",
-			Doc: "Switch on the version that was looked at. Needs a person present.\nIt makes the automation's own actor, which acts for that person, and grants it what the version needs."},
+			Doc: "Switch on the version that was looked at. Needs a person present.\nIt makes the automation's own actor, " +
+				"which acts for that person, and grants it what the version needs."},
 			func(in wire.OnIn) op.Resource { return at(in.Name) }, r.on),
 		wire.Off.State(op.Spec{Right: "automation.write", Method: "POST", Path: "/automations/{name}/off",
 			Doc: "Switch an automation off: its grants are taken back, and its open runs are paused."}, named, r.off),

@@ -27,7 +27,8 @@ type runRow struct {
 	heard                     [][]string // on whose words it acts, each with whom that one acts for: their denials bind it
 }
 
-const runColumns = "tenant, id, name, digest, status, reason, cause, made_by, given, began_at, ended_at, wake_at, events, acts_for, needs, heard"
+const runColumns = "tenant, id, name, digest, status, reason, cause, made_by, given, began_at, ended_at, wake_at, " +
+	"events, acts_for, needs, heard"
 
 func scanRun(rows interface{ Scan(...any) error }) (*runRow, error) {
 	var r runRow

@@ -89,7 +89,8 @@ func (r *Room) on(ctx context.Context, tx *db.Tx, in wire.OnIn) (*wire.Automatio
 		}
 		s.grants = append(s.grants, id)
 	}
-	if _, err := tx.Exec("UPDATE automation_version SET actor = ?, approved_by = ?, approved_at = ? WHERE tenant = ? AND name = ? AND digest = ?",
+	if _, err := tx.Exec("UPDATE automation_version SET actor = ?, approved_by = ?, approved_at = ? WHERE tenant = ? "+
+		"AND name = ? AND digest = ?",
 		s.Actor, c.Name, tx.Now(), c.Tenant, s.Name, v.digest); err != nil {
 		return nil, err
 	}

@@ -199,7 +199,8 @@ func (r *Room) deal(ctx context.Context, tx *db.Tx, t trigger, what *spec.Trigge
 	if !plan.HasNext {
 		next = time.Time{}
 	}
-	_, err = tx.Exec("UPDATE automation_trigger SET since_at = ?, next_at = ? WHERE tenant = ? AND name = ? AND trigger_id = ?", tx.Now(), next,
+	_, err = tx.Exec("UPDATE automation_trigger SET since_at = ?, next_at = ? WHERE tenant = ? AND name = ? AND trigger_id = ?", tx.Now(),
+		next,
 		t.tenant, t.name, t.id)
 	return err
 }
@@ -208,7 +209,8 @@ func (r *Room) deal(ctx context.Context, tx *db.Tx, t trigger, what *spec.Trigge
 const keptTicks = 1000
 
 func leaveTick(tx *db.Tx, t trigger, due []time.Time, count int, run, why string) error {
-	_, err := tx.Exec("INSERT INTO automation_tick (tenant, id, name, trigger_id, due_at, last_at, count, run, why, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	_, err := tx.Exec("INSERT INTO automation_tick (tenant, id, name, trigger_id, due_at, last_at, count, run, why, at) VALUES (?, "+
+		"?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		t.tenant, id.New("tick"), t.name, t.id, due[0], due[len(due)-1], count, run, why, tx.Now())
 	if err == nil {
 		_, err = tx.Exec(`DELETE FROM automation_tick WHERE tenant = ? AND name = ? AND id <= (SELECT id FROM automation_tick

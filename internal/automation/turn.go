@@ -222,7 +222,8 @@ func (r *Room) hearTurns(ctx context.Context) error {
 		return nil
 	}
 	var waits int // most turns are nobody's step, and cost no write
-	if err := r.DB.QueryRow(ctx, "SELECT count(*) FROM automation_step WHERE state = ? AND waits = ?", parked, onTurn).Scan(&waits); err != nil {
+	if err := r.DB.QueryRow(ctx, "SELECT count(*) FROM automation_step WHERE state = ? AND waits = ?", parked,
+		onTurn).Scan(&waits); err != nil {
 		return err
 	}
 	if waits > 0 {

@@ -281,7 +281,8 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 		return nil, false, r.letGo(h)
 	}
 	if !r.Vouch.Holds(ctx, h.version.Seal()) {
-		return nil, false, h.apply(run.Event{Kind: run.Stopped, Text: "its version is not one that a person switched on: the database was changed"})
+		return nil, false, h.apply(run.Event{Kind: run.Stopped,
+			Text: "its version is not one that a person switched on: the database was changed"})
 	}
 	if !h.wake.IsZero() && !h.wake.After(now) {
 		if err := h.apply(run.Event{Kind: run.Ticked}); err != nil {

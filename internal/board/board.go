@@ -214,7 +214,8 @@ type ExpireOut struct {
 // expire returns the tasks whose leases ran out and says so in their spaces.
 func (r *Room) expire(ctx context.Context, tx *db.Tx, _ struct{}) (ExpireOut, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	rows, err := tx.Query("SELECT b.space, b.id FROM board_task b JOIN space s ON s.tenant = b.tenant AND s.id = b.space WHERE b.tenant = ? AND b.until > 0 AND b.until <= ? AND s.state = 'open' ORDER BY b.space, b.id", tenant, tx.Now())
+	rows, err := tx.Query("SELECT b.space, b.id FROM board_task b JOIN space s ON s.tenant = b.tenant AND s.id = b.space WHERE b.tenant = "+
+		"? AND b.until > 0 AND b.until <= ? AND s.state = 'open' ORDER BY b.space, b.id", tenant, tx.Now())
 	type key struct{ space, task string }
 	due, err := db.Collect(rows, err, func(rows *sql.Rows) (k key, err error) { return k, rows.Scan(&k.space, &k.task) })
 	if err != nil {
@@ -250,7 +251,8 @@ func (r *Room) expire(ctx context.Context, tx *db.Tx, _ struct{}) (ExpireOut, er
 // nothing.
 func (r *Room) Due(ctx context.Context) (bool, error) {
 	var n int
-	err := r.db.QueryRow(ctx, "SELECT count(*) FROM board_task b JOIN space s ON s.tenant = b.tenant AND s.id = b.space WHERE b.until > 0 AND b.until <= ? AND s.state = 'open'", r.db.Now()).Scan(&n)
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM board_task b JOIN space s ON s.tenant = b.tenant AND s.id = b.space WHERE b.until > 0 "+
+		"AND b.until <= ? AND s.state = 'open'", r.db.Now()).Scan(&n)
 	return n > 0, err
 }
 

@@ -20,7 +20,8 @@ func at(in space.PostIn) op.Resource {
 func (r *Room) Ops() []op.Op {
 	return []op.Op{
 		BoardChange.State(op.Spec{Right: "board.post", Method: "POST", Path: "/board/change", MCP: "-", Secret: []string{"envelope"},
-			Doc: "Add, claim, update, hand over or finish a task: one envelope, refereed on its clear part.\nThe first to claim wins; the second is told who holds it."},
+			Doc: "Add, claim, update, hand over or finish a task: one envelope, refereed on its clear part.\nThe first to claim wins; " +
+				"the second is told who holds it."},
 			at, r.change),
 		BoardStructure.Read(op.Spec{Right: "board.read", Method: "GET", Path: "/board/{space}/structure", MCP: "-",
 			Doc: "Show a hosted board's structure: ids, states, priorities, holders, dependencies; never its words."},

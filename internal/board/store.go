@@ -77,7 +77,8 @@ func around(tx *db.Tx, tenant, space string, e Event) (Board, error) {
 		return b, nil
 	}
 	const back = "id IN (SELECT task FROM board_need WHERE tenant = ? AND space = ? AND need = ?)"
-	const beside = "id IN (SELECT n.need FROM board_need n JOIN board_need m ON m.tenant = n.tenant AND m.space = n.space AND m.task = n.task WHERE n.tenant = ? AND n.space = ? AND m.need = ?)"
+	const beside = "id IN (SELECT n.need FROM board_need n JOIN board_need m ON m.tenant = n.tenant AND m.space = n.space AND m.task = " +
+		"n.task WHERE n.tenant = ? AND n.space = ? AND m.need = ?)"
 	if err := b.fill(tx, tenant, space, back, tenant, space, e.Task); err != nil {
 		return nil, err
 	}
@@ -97,7 +98,8 @@ func save(tx *db.Tx, tenant, space string, changed []Task) error {
 			}
 			continue
 		}
-		n, err := tx.Changed("UPDATE board_task SET status = ?, priority = ?, holder = ?, stuck = ?, until = ?, version = ?, updated_at = ? WHERE tenant = ? AND space = ? AND id = ? AND version = ?",
+		n, err := tx.Changed("UPDATE board_task SET status = ?, priority = ?, holder = ?, stuck = ?, until = ?, version = ?, "+
+			"updated_at = ? WHERE tenant = ? AND space = ? AND id = ? AND version = ?",
 			t.Status, t.Prio, t.Holder, t.Stuck, t.Until, t.Version, t.Changed, tenant, space, t.ID, t.Version-1)
 		if err != nil {
 			return err

@@ -18,7 +18,8 @@ import (
 func manEntry(k *kit.Kit) []*cobra.Command {
 	return []*cobra.Command{{
 		Use: "man FOLDER", Short: "Write the manual pages into a folder", Args: cobra.ExactArgs(1),
-		Long: "Write a manual page for every command into FOLDER/man1, as man reads them: tandem.1, tandem-session.1, tandem-session-open.1 and so on. " +
+		Long: "Write a manual page for every command into FOLDER/man1, as man reads them: tandem.1, tandem-session.1, " +
+			"tandem-session-open.1 and so on. " +
 			"scripts/install puts them where man looks.",
 		Example: "  tandem man ~/.local/share/man\n  man tandem-session-open",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/testenv"
 )
 
 // advice is a next step that the program prints, and where it is written.
@@ -37,14 +37,7 @@ func nextSteps(t *testing.T) (all []advice) {
 			return err
 		}
 		add := func(e ast.Expr) {
-			ast.Inspect(e, func(n ast.Node) bool {
-				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-					if text, err := strconv.Unquote(lit.Value); err == nil {
-						all = append(all, advice{set.Position(lit.Pos()).String(), text})
-					}
-				}
-				return true
-			})
+			testenv.Texts(e, func(at token.Pos, text string) { all = append(all, advice{set.Position(at).String(), text}) })
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {

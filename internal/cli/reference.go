@@ -20,8 +20,10 @@ func Reference(w io.Writer) {
 	root := newRoot(&kit.Kit{Out: io.Discard, Err: io.Discard, Flags: map[string]string{}})
 	fmt.Fprint(w, `# Commands
 
-Every command of tandem's own, generated from the program (`+"`make generate`"+`). The commands of jj (`+"`tandem log`, `tandem new` …"+`) are in [jj.md](jj.md), and the
-words that are ours in [glossary.md](glossary.md). Every command takes `+"`--json`"+` (print the result as JSON), `+"`--data`, `--control-socket`, `--no-color`"+` and `+"`--help`"+`. Exit codes: 0 done, 1 failed, 2 wrong usage,
+Every command of tandem's own, generated from the program (`+"`make generate`"+`). The commands of jj (`+"`tandem log`, `tandem new` "+
+		"…"+`) are in [jj.md](jj.md), and the
+words that are ours in [glossary.md](glossary.md). Every command takes `+"`--json`"+` (print the result as JSON), `+"`--data`, "+
+		"`--control-socket`, `--no-color`"+` and `+"`--help`"+`. Exit codes: 0 done, 1 failed, 2 wrong usage,
 8 waiting for an approval.
 
 <!-- every block: story: cli agents relay -->

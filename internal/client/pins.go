@@ -161,9 +161,11 @@ func (p *Pins) Expect(addr, fingerprint string) error {
 }
 
 func changed(addr, old, now string) error {
-	return fault.New(fault.Denied, "client", "the key of %s has changed from %s to %s, and the old one did not announce it: somebody may be listening in", addr, old, now).
+	return fault.New(fault.Denied, "client",
+		"the key of %s has changed from %s to %s, and the old one did not announce it: somebody may be listening in", addr, old, now).
 		With("reason", "key changed").With("server", addr).With("shown", now).
-		WithNext("ask the server's owner for its fingerprint (there: tandem status); if it is this one, say so with your PIN: tandem remote trust %s %s", addr, now)
+		WithNext("ask the server's owner for its fingerprint (there: tandem status); if it is this one, say so with your PIN: "+
+			"tandem remote trust %s %s", addr, now)
 }
 
 // Transport speaks TLS to addr and to nobody else under that name: expect is

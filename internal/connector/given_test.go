@@ -34,7 +34,8 @@ for line in sys.stdin:
             r = {"content": [{"type": "text", "text": text}]}
             print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True); continue
         n += 1
-        r = {"content": [{"type": "text", "text": "call %d in %s, team %s, key of %d letters, key %s" % (n, os.getcwd(), os.environ.get("TEAM"), len(os.environ.get("APP_KEY", "")), os.environ.get("APP_KEY"))}]}
+        r = {"content": [{"type": "text", "text": "call %d in %s, team %s, key of %d letters, key %s" % (n, os.getcwd(), ` +
+	`os.environ.get("TEAM"), len(os.environ.get("APP_KEY", "")), os.environ.get("APP_KEY"))}]}
     else:
         print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32601, "message": "no"}}), flush=True); continue
     print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)

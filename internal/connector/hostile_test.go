@@ -33,7 +33,8 @@ func flood(t *testing.T, size int64) (address string, sent *atomic.Int64) {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if in.Method == "initialize" {
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"f","version":"1"}}}`, in.ID)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"f`+
+				`","version":"1"}}}`, in.ID)
 			return
 		}
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"},"description":"`, in.ID)

@@ -68,7 +68,8 @@ func (r *Room) guarded(c *wire.Connector) http.RoundTripper {
 
 func at(path string) op.Resource { return op.Resource{Kind: "connector", Path: "/" + path} }
 
-const columns = "tenant, name, url, command, network, header, allow, enabled, state, tools, accepted, failure, added_by, created_at, synced_at, inside, given"
+const columns = "tenant, name, url, command, network, header, allow, enabled, state, tools, accepted, failure, added_by, created_at, " +
+	"synced_at, inside, given"
 
 type scanner interface{ Scan(...any) error }
 
@@ -115,7 +116,8 @@ func text(v any) string {
 
 func save(tx *db.Tx, c *wire.Connector) error {
 	_, err := tx.Exec(`INSERT INTO connector (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, name) DO UPDATE SET header = excluded.header, allow = excluded.allow, enabled = excluded.enabled, state = excluded.state,
+		ON CONFLICT (tenant, name) DO UPDATE SET header = excluded.header, allow = excluded.allow, `+
+		`enabled = excluded.enabled, state = excluded.state,
 		tools = excluded.tools, accepted = excluded.accepted, failure = excluded.failure, synced_at = excluded.synced_at`,
 		c.Tenant, c.Name, c.URL, text(c.Command), c.Network, c.Header, text(c.Allow), c.Enabled, string(c.State), text(c.Tools), c.Accepted,
 		c.Failure, c.AddedBy, c.CreatedAt, c.SyncedAt, c.Inside, text(c.Given))

@@ -95,7 +95,8 @@ func adopted(t *testing.T, d *Daemon, c *client.Client) {
 	}
 	// What somebody adds from now on is not adopted with it.
 	err = d.db.Write(t.Context(), func(tx *db.Tx) error {
-		_, err := tx.Exec("INSERT INTO actor SELECT tenant, 'act_smuggled', 'person', 'smuggled', '', created_at, 0 FROM actor WHERE name = 'builder'")
+		_, err := tx.Exec("INSERT INTO actor SELECT tenant, 'act_smuggled', 'person', 'smuggled', '', created_at, " +
+			"0 FROM actor WHERE name = 'builder'")
 		return err
 	})
 	if err != nil {

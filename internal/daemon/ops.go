@@ -43,7 +43,8 @@ func (d *Daemon) ops() []op.Op {
 			Doc:     "Say that the server answers. Needs no token.",
 			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.health),
 		ServerReady.Read(op.Spec{Public: true, Method: "GET", Path: "/ready", MCP: "-",
-			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there, the clock is right.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
+			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there, " +
+				"the clock is right.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
 		ServerTLSMoves.Read(op.Spec{Public: true, Method: "GET", Path: client.MovesPath, MCP: "-",
 			Doc: "Show by which keys this server was known: each announcement of another key is signed with the one before it. Needs no token."},
 			nil, d.movesOp),
@@ -55,16 +56,20 @@ func (d *Daemon) ops() []op.Op {
 		ServerFindings.Read(op.Spec{Right: "server.read", Method: "GET", Path: "/findings", MCP: "-",
 			Doc: "List what is wrong with the running server, and what to do about each."}, server("/"), d.findingsOp),
 		ServerMetrics.Stream(op.Spec{Right: "server.read", Method: "GET", Path: "/metrics", MCP: "-",
-			Doc: "Read the server's metrics in Prometheus' text format, where the setting metrics opens them.\nThey name operations and states, and nobody's data."},
+			Doc: "Read the server's metrics in Prometheus' text format, where the setting metrics opens them.\nThey name operations and " +
+				"states, and nobody's data."},
 			server("/metrics"), nil),
 		ServerInvite.Effect(op.Spec{Right: "server.execute", MCP: "-", Socket: true, Once: true,
 			Doc: "Show the invitation that was made at start for whoever opened the server beyond this machine. It is shown once."},
 			server("/invite"), d.inviteOp, nil),
 		wire.SettingSet.Effect(op.Spec{Right: "setting.write", Method: "PUT", Path: "/settings/{key}", MCP: "tandem_set",
-			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start on.\nWhat guards this machine (doors, programs, sandboxes) waits for a person's approval unless one is present.\nSecrets are not settings, and what the environment or a flag says still wins."},
+			Doc: "Change a setting in config.toml; an empty value removes it. How agents search counts at once, the rest from the next start " +
+				"on.\nWhat guards this machine (doors, programs, sandboxes) waits for a person's approval unless one is present.\nSecrets are not " +
+				"settings, and what the environment or a flag says still wins."},
 			wire.SetIn.Resource, d.setOp, d.setAgain),
 		SettingKeep.Effect(op.Spec{Right: "setting.write", MCP: "-", Socket: true, Present: true, People: true,
-			Doc: "Write into config.toml what this start was told on its command line or by its environment about doors, programs and sandboxes.\nWithout that it lasts until the server ends, and a crash is an end."},
+			Doc: "Write into config.toml what this start was told on its command line or by its environment about doors, " +
+				"programs and sandboxes.\nWithout that it lasts until the server ends, and a crash is an end."},
 			func(nothing) op.Resource { return op.Resource{Kind: "setting", Path: "/guard"} }, d.keepOp, nil),
 		ServerStop.Effect(op.Spec{Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Stop the server: drain what runs, then end."}, server("/stop"), d.stopOp, d.stopped),

@@ -159,7 +159,8 @@ func TestARowOfADeviceAnswersForNobody(t *testing.T) {
 		}
 		prove := func(l *laptop) error { // with a number that was given before the row was changed
 			nonce := l.nonce()
-			w.sql("UPDATE device SET public_key = (SELECT public_key FROM device WHERE id = '" + bob.of.Device + "') WHERE id = '" + anna.of.Device + "'")
+			w.sql("UPDATE device SET public_key = (SELECT public_key FROM device WHERE id = '" + bob.of.Device + "') WHERE id = '" +
+				anna.of.Device + "'")
 			key, err := bob.sealed.Open(bob.of, annasPIN)
 			w.must(err)
 			l.sealed, err = device.Seal(l.of, annasPIN, key)

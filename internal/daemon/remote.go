@@ -76,7 +76,8 @@ func (m *remotes) ops() []op.Op {
 			Doc: "Remember the token that lets this machine in at a server."},
 			func(in TrustIn) op.Resource { return remoteAt(in.Server) }, m.trust),
 		WorkspaceRekey.Effect(op.Spec{Right: "workspace.create", Socket: true, MCP: "-", Present: true, People: true,
-			Doc: "Accept another key of a server, which its old key did not announce. Needs a person present, who compared it with what the server's owner says."},
+			Doc: "Accept another key of a server, which its old key did not announce. Needs a person present, who compared it with what " +
+				"the server's owner says."},
 			func(in RekeyIn) op.Resource { return remoteAt(in.Server) }, m.rekey, nil),
 		WorkspaceForward.Stream(op.Spec{Right: "workspace.use", Socket: true,
 			Doc: "Pass a workspace's request on to its server."},

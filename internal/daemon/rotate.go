@@ -52,7 +52,8 @@ func (in RotateIn) Check() error {
 
 func (d *Daemon) rotateOps() []op.Op {
 	return []op.Op{ServerRotate.Effect(op.Spec{Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
-		Doc: "Replace one of the server's keys while it runs, or the default tokens. What the old key signed can still be checked.\nNeeds a person present."},
+		Doc: "Replace one of the server's keys while it runs, or the default tokens. " +
+			"What the old key signed can still be checked.\nNeeds a person present."},
 		func(RotateIn) op.Resource { return op.Resource{Kind: "server", Path: "/keys"} }, d.rotate, nil)}
 }
 
@@ -83,7 +84,8 @@ func (d *Daemon) rotateJournal(ctx context.Context) (RotateOut, error) {
 		return RotateOut{}, err
 	}
 	return RotateOut{Sealed: done.Sealed, Old: done.Old, New: done.New,
-		Next: "keep the new public key where you kept the old one: tandem audit anchor --json; make a copy of everything: tandem server backup PATH"}, nil
+		Next: "keep the new public key where you kept the old one: tandem audit anchor --json; make a copy of everything: " +
+			"tandem server backup PATH"}, nil
 }
 
 // finishRotation ends what a crash cut off: the database says which of two keys counts.

@@ -45,7 +45,8 @@ func (d *Daemon) movesOp(context.Context, nothing) (client.MovesOut, error) { re
 func (d *Daemon) rotateTLS(ctx context.Context) (out RotateOut, err error) {
 	if d.Settings.Get("tls_cert") != "" {
 		return out, fault.New(fault.Conflict, "server.rotate", "the certificate is one that the setting tls_cert names").
-			WithNext("replace its files, then: tandem up --replace; other machines accept the new key with: tandem remote trust HOST:PORT FINGERPRINT")
+			WithNext("replace its files, then: tandem up --replace; other machines accept the new key with: " +
+				"tandem remote trust HOST:PORT FINGERPRINT")
 	}
 	at := func(name string) string { return filepath.Join(d.data, name) }
 	old, err := tls.LoadX509KeyPair(at("tls-cert.pem"), at("tls-key.pem"))
@@ -115,7 +116,8 @@ func (d *Daemon) rotateTLS(ctx context.Context) (out RotateOut, err error) {
 	if err := d.placeTLS(); err != nil {
 		return out, err
 	}
-	out = RotateOut{Old: move.Old, New: move.New, Next: "machines that joined follow by themselves; invitations that were made before name the old key: tandem invite"}
+	out = RotateOut{Old: move.Old, New: move.New,
+		Next: "machines that joined follow by themselves; invitations that were made before name the old key: tandem invite"}
 	if d.shown.Load() == nil {
 		return out, nil
 	}

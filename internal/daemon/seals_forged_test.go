@@ -72,13 +72,15 @@ func TestAForgedProgramGetsNoToken(t *testing.T) {
 		w.told("(" + program + ")")
 		w.sql(fmt.Sprintf("UPDATE oauth_client SET actor = source WHERE id = '%s'", program))
 
-		w.sql(`INSERT INTO oauth_client (tenant, id, name, redirects, actor, created_at) VALUES ('local', 'forged', 'Forged', '[]', 'act_owner', 1)`,
+		w.sql(`INSERT INTO oauth_client (tenant, id, name, redirects, actor, created_at)
+			VALUES ('local', 'forged', 'Forged', '[]', 'act_owner', 1)`,
 			fmt.Sprintf("UPDATE oauth_grant SET client = 'forged' WHERE kind = 'refresh' AND client = '%s'", program))
 		if _, err := renew("forged", refresh); !fault.Is(err, fault.Denied) {
 			t.Errorf("a program that nobody consented to: %v", err)
 		}
 		w.told("the program Forged")
-		w.sql(fmt.Sprintf("UPDATE oauth_grant SET client = '%s' WHERE client = 'forged'", program), "DELETE FROM oauth_client WHERE id = 'forged'")
+		w.sql(fmt.Sprintf("UPDATE oauth_grant SET client = '%s' WHERE client = 'forged'", program),
+			"DELETE FROM oauth_client WHERE id = 'forged'")
 		if out, err := renew(program, refresh); err != nil || out.Access == "" {
 			t.Errorf("the program as it was consented to: %v", err)
 		}

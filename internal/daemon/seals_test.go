@@ -157,7 +157,8 @@ func TestARowConfersNothing(t *testing.T) {
 		w.present("grant.add", grant, &given)
 		grant["effect"], grant["resource"] = "deny", "folder:/code/priv"
 		w.present("grant.add", grant, &denial)
-		w.present("policy.edit", map[string]any{"rules": `@id("quiet") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/lock");`}, nil)
+		w.present("policy.edit",
+			map[string]any{"rules": `@id("quiet") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/lock");`}, nil)
 		if said := w.finds(); said != "" {
 			t.Fatalf("a house that nobody touched: %s", said)
 		}
@@ -221,7 +222,8 @@ func TestADenialOutlivesItsRow(t *testing.T) {
 		w.present("grant.add", grant, &given)
 		grant["effect"], grant["resource"] = "deny", "folder:/code/priv"
 		w.present("grant.add", grant, &denial)
-		w.present("policy.edit", map[string]any{"rules": `@id("quiet") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/lock");`}, nil)
+		w.present("policy.edit",
+			map[string]any{"rules": `@id("quiet") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/lock");`}, nil)
 		is := func(how, right, resource, want string) {
 			t.Helper()
 			if got := w.effect("builder", right, resource); got != want {

@@ -200,7 +200,8 @@ func text(v any) string {
 
 func tables(t *testing.T, d *Daemon) []string {
 	t.Helper()
-	rows, err := d.db.Query(t.Context(), "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tenant' ORDER BY m.name")
+	rows, err := d.db.Query(t.Context(),
+		"SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tenant' ORDER BY m.name")
 	if err != nil {
 		t.Fatal(err)
 	}

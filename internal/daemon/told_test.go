@@ -191,7 +191,8 @@ func TestNoSessionAnswersItsOwnQuestions(t *testing.T) {
 	parent := create(owner(t, d), "parent")
 	child := create(as(parent.ID), "child")
 	err := d.db.Write(t.Context(), func(tx *db.Tx) error {
-		_, err := tx.Exec("INSERT INTO session_question (tenant, id, session, turn, call, questions, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		_, err := tx.Exec("INSERT INTO session_question (tenant, id, session, turn, call, questions, state, answer, created_at) VALUES "+
+			"(?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			identity.LocalTenant, "que_1", child.ID, "trn_1", "cal_1", `[{"question":"Which?","options":[{"label":"It's this"}]}]`, "pending", "",
 			tx.Now())
 		return err

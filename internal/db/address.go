@@ -75,7 +75,8 @@ func (at *address) meet(ctx context.Context) error {
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
 		var pg *pgconn.PgError
 		if errors.As(err, &pg) && pg.Code == "08P01" {
-			return fault.New(fault.Unavailable, "db", "what stands before PostgreSQL lets nobody begin a transaction; PgBouncer does so in statement mode: %w", err).
+			return fault.New(fault.Unavailable, "db",
+				"what stands before PostgreSQL lets nobody begin a transaction; PgBouncer does so in statement mode: %w", err).
 				WithNext("use pool_mode transaction or session for this database: each change here is a transaction")
 		}
 		return err

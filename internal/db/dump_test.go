@@ -15,7 +15,8 @@ import (
 )
 
 var copied = Migrations{"copied", fstest.MapFS{"schema/0001_copied.sql": {Data: []byte(
-	"CREATE TABLE copied (key TEXT PRIMARY KEY, n BIGINT NOT NULL, body BLOB, note TEXT);\n\nCREATE TABLE copied_more (seq INTEGER PRIMARY KEY, x BIGINT NOT NULL);\n")}}}
+	"CREATE TABLE copied (key TEXT PRIMARY KEY, n BIGINT NOT NULL, body BLOB, note TEXT);\n\nCREATE TABLE copied_more (seq INTEGER PRIMARY " +
+		"KEY, x BIGINT NOT NULL);\n")}}}
 
 func openCopied(t *testing.T, dsn string, rooms ...Migrations) *DB {
 	t.Helper()
@@ -137,7 +138,8 @@ func TestOlderCopiesAreMigrated(t *testing.T) {
 	for name, f := range copied.FS.(fstest.MapFS) {
 		newer.FS.(fstest.MapFS)[name] = f
 	}
-	newer.FS.(fstest.MapFS)["schema/0002_more.sql"] = &fstest.MapFile{Data: []byte("ALTER TABLE copied ADD COLUMN extra BIGINT NOT NULL DEFAULT 7;\n")}
+	newer.FS.(fstest.MapFS)["schema/0002_more.sql"] = &fstest.MapFile{Data: []byte("ALTER TABLE copied ADD COLUMN extra " +
+		"BIGINT NOT NULL DEFAULT 7;\n")}
 	source := openCopied(t, filepath.Join(t.TempDir(), "a.db"), copied)
 	fillCopied(t, source, 2)
 	for _, dsn := range []string{filepath.Join(t.TempDir(), "b.db"), testenv.Postgres(t)} {

@@ -4,7 +4,8 @@ import "tandem/internal/fault"
 
 // ErrOlderCopy is the answer to a copy from before a change of the tables, for a role that may not make tables: nothing was changed.
 var ErrOlderCopy = fault.New(fault.Unavailable, "db.load",
-	"the copy is from before a change of the tables, and the role of this database address may not make them as they were; nothing was changed").
+	"the copy is from before a change of the tables, and the role of this database address may not make them as they "+
+		"were; nothing was changed").
 	WithNext("start once with the role that owns them: tandem up --database postgres://OWNER@…")
 
 // mayMake says whether the role of this database makes tables and does away with those there are.

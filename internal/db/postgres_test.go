@@ -90,7 +90,8 @@ func TestPgBouncerRefusesAParameter(t *testing.T) {
 // A role that only works with tables which another one made: the start asked for CREATE although everything was there.
 func TestARoleWithoutCreate(t *testing.T) {
 	rooms := func(steps int) Migrations {
-		files := fstest.MapFS{"schema/0001_thing.sql": {Data: []byte("CREATE TABLE thing (key TEXT PRIMARY KEY, n BIGINT NOT NULL, body BLOB);\n")}}
+		files := fstest.MapFS{"schema/0001_thing.sql": {Data: []byte("CREATE TABLE thing (key TEXT PRIMARY KEY, " +
+			"n BIGINT NOT NULL, body BLOB);\n")}}
 		if steps > 1 {
 			files["schema/0002_more.sql"] = &fstest.MapFile{Data: []byte("ALTER TABLE thing ADD COLUMN more TEXT;\n")}
 		}

@@ -26,7 +26,8 @@ var refusals = map[string]struct{ what, next string }{
 		"look which one it is (pg_stat_activity), then try again"},
 	"53300": {"PostgreSQL has no connection left for this role", "raise the limit of the role, the database or the server " +
 		"(ALTER ROLE the role CONNECTION LIMIT 16), or close what uses them up"},
-	"28P01": {"PostgreSQL does not take the role and password of this database address", "check both: tandem up --database postgres://ROLE:PASSWORD@…"},
+	"28P01": {"PostgreSQL does not take the role and password of this database address",
+		"check both: tandem up --database postgres://ROLE:PASSWORD@…"},
 	"28000": {"PostgreSQL lets this role in neither from here nor in this way (pg_hba.conf, TLS)",
 		"check the role, the address it comes from and sslmode, then: tandem up --database postgres://…"},
 	"3D000": {"there is no such database", "make it (CREATE DATABASE name OWNER role ENCODING 'UTF8'), or check the address"},

@@ -111,7 +111,8 @@ func (d *DB) level(ctx context.Context) *DB {
 	}
 	for pause := time.Millisecond; ; pause *= 2 {
 		var level bool
-		err := r.pool.QueryRowContext(ctx, "SELECT pg_is_in_recovery() AND coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false)", here).Scan(&level)
+		err := r.pool.QueryRowContext(ctx, "SELECT pg_is_in_recovery() AND coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false)",
+			here).Scan(&level)
 		if err == nil && level {
 			return r.DB
 		}

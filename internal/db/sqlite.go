@@ -18,7 +18,8 @@ import (
 // into the file: the pages that every change touches are moved less often.
 //
 // What was deleted is overwritten, and its room can be given back: see Shrink.
-const pragmas = "_pragma=busy_timeout(10000)&_pragma=auto_vacuum(2)&_pragma=secure_delete(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8000)&_pragma=wal_autocheckpoint(4000)&_txlock=immediate"
+const pragmas = "_pragma=busy_timeout(10000)&_pragma=auto_vacuum(2)&_pragma=secure_delete(1)&_pragma=journal_mode(WAL)&_pragma=synchrono" +
+	"us(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8000)&_pragma=wal_autocheckpoint(4000)&_txlock=immediate"
 
 func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, error) {
 	// SQLite would make the file readable for others; make it first.

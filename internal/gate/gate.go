@@ -202,7 +202,9 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 		}
 	}
 	if o.Once && c.caller.Idempotency != "" {
-		return nil, fault.New(fault.Invalid, o.Name, "%s takes no idempotency key: what it is told or answers is kept nowhere, so it cannot be repeated", o.Name).WithNext("call it without one")
+		return nil, fault.New(fault.Invalid, o.Name,
+			"%s takes no idempotency key: what it is told or answers is kept nowhere, so it cannot be repeated",
+			o.Name).WithNext("call it without one")
 	}
 	c.in = o.Plan(ctx, in)
 	c.resource = o.Resource(ctx, c.in)

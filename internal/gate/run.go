@@ -188,7 +188,8 @@ func (c *call) remember(tx *db.Tx, state string, redact secret.Record, out any) 
 	if err != nil {
 		return err
 	}
-	n, err := tx.Changed("INSERT INTO gate_call (tenant, actor, key, op, digest, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, actor, key) DO NOTHING",
+	n, err := tx.Changed("INSERT INTO gate_call (tenant, actor, key, op, digest, state, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, "+
+		"?) ON CONFLICT (tenant, actor, key) DO NOTHING",
 		c.caller.Tenant, c.caller.Actor, c.caller.Idempotency, c.op.Name, digest, state, answer, tx.Now())
 	if err == nil && n == 0 {
 		err = db.ErrAgain

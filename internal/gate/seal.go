@@ -25,7 +25,8 @@ func (g *Gate) held(tx *db.Tx, tenant string, s op.Sealed) (bool, error) {
 }
 
 func forged(c *call, askID string) *fault.Error {
-	return fault.New(fault.Denied, c.op.Name, "the approval %s is in the database and not in the journal: no person gave it to this call, or it was used already", askID).
+	return fault.New(fault.Denied, c.op.Name,
+		"the approval %s is in the database and not in the journal: no person gave it to this call, or it was used already", askID).
 		With("reason", "forged").WithNext("find out who wrote it: tandem audit log --type approval.*; then repeat the call to ask again")
 }
 

@@ -17,7 +17,8 @@ import (
 // Ops are the streams of this door.
 func Ops() []op.Op {
 	return []op.Op{journal.EventStream.Stream(op.Spec{Right: "journal.read", Method: "GET", Path: "/event",
-		Doc: "Follow the journal as server-sent events, from any point on.\nReconnecting with Last-Event-ID continues where it broke off: nothing is lost between."},
+		Doc: "Follow the journal as server-sent events, from any point on.\nReconnecting with Last-Event-ID continues where it broke off: " +
+			"nothing is lost between."},
 		func(journal.EventsIn) op.Resource { return op.Resource{Kind: "journal", Path: "/"} }, nil)}
 }
 

@@ -58,7 +58,8 @@ func (s *Server) openAPI() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{"title": "tandem", "version": s.Version,
-			"description": "One program with which a team of AI agents and people works on one codebase. Every route is one operation; every operation passes one gate."},
+			"description": "One program with which a team of AI agents and people works on one codebase. Every route is one operation; " +
+				"every operation passes one gate."},
 		"security": []any{map[string]any{"token": []string{}}},
 		"paths":    paths,
 		"components": map[string]any{

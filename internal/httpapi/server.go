@@ -109,7 +109,8 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 		}()
 		if hosts != nil && !hosts(r) {
 			s.Fail(w, r, fault.New(fault.Denied, "http", "this server does not answer to the name %q", clip(r.Host)).With("reason", "name").
-				WithNext("use http://tandem.localhost or 127.0.0.1 with the port that is shown by: tandem status; or add what stands before it: --hosts NAME or NAME:PORT"))
+				WithNext("use http://tandem.localhost or 127.0.0.1 with the port that is shown by: tandem status; or add what stands before it: "+
+					"--hosts NAME or NAME:PORT"))
 			return
 		}
 		if err := cross.Check(r); err != nil {

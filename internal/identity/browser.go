@@ -123,7 +123,8 @@ func (r *Room) keepKey(ctx context.Context, tx *db.Tx, in KeyIn) (OK, error) {
 
 func (r *Room) browsers(ctx context.Context, _ Nothing) (BrowsersOut, error) {
 	c := op.CallerFrom(ctx)
-	rows, err := r.db.Query(ctx, "SELECT hash, browser, created_at, expires_at FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ? ORDER BY created_at DESC",
+	rows, err := r.db.Query(ctx,
+		"SELECT hash, browser, created_at, expires_at FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ? ORDER BY created_at DESC",
 		c.Tenant, kindCookie, r.db.Now())
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Browser, error) {
 		var b Browser

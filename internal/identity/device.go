@@ -93,7 +93,8 @@ func (r *Room) challenge(ctx context.Context, in ChallengeIn) (ChallengeOut, err
 			return err
 		}
 		if _, err := tx.Exec(`DELETE FROM device_challenge WHERE tenant = ? AND device = ? AND hash NOT IN (SELECT hash FROM device_challenge
-			WHERE tenant = ? AND device = ? ORDER BY expires_at DESC LIMIT ?)`, c.Tenant, in.Device, c.Tenant, in.Device, challengesOpen-1); err != nil {
+			WHERE tenant = ? AND device = ? ORDER BY expires_at DESC LIMIT ?)`, c.Tenant, in.Device, c.Tenant, in.Device,
+			challengesOpen-1); err != nil {
 			return err
 		}
 		_, err := tx.Exec("INSERT INTO device_challenge (hash, tenant, device, expires_at) VALUES (?, ?, ?, ?)", hashOf(out.Nonce), c.Tenant,
@@ -155,7 +156,8 @@ func (r *Room) ProveDevice(ctx context.Context, terminal op.Caller, p Proof) (op
 		}
 		act := device.Act{Of: device.Of{Server: r.Server, Person: personOf(terminal), Device: d.id}, Operation: p.Operation, Nonce: p.Nonce,
 			Input: p.Input}
-		n, err := tx.Changed("DELETE FROM device_challenge WHERE hash = ? AND tenant = ? AND device = ? AND expires_at > ?", hashOf(p.Nonce), d.tenant,
+		n, err := tx.Changed("DELETE FROM device_challenge WHERE hash = ? AND tenant = ? AND device = ? AND expires_at > ?", hashOf(p.Nonce),
+			d.tenant,
 			d.id, tx.Now())
 		switch {
 		case err != nil:
@@ -196,11 +198,13 @@ func personOf(c op.Caller) string {
 func (r *Room) wrongProof(tx *db.Tx, d deviceRow, c op.Caller, why string) (refused, err error) {
 	var count int
 	var until int64
-	if err := tx.QueryRow("SELECT wrong, wait_until FROM device WHERE tenant = ? AND id = ?", d.tenant, d.id).Scan(&count, &until); err != nil {
+	if err := tx.QueryRow("SELECT wrong, wait_until FROM device WHERE tenant = ? AND id = ?", d.tenant, d.id).Scan(&count,
+		&until); err != nil {
 		return nil, err
 	}
 	if wait := db.Time(until).Sub(tx.Now()); wait > 0 {
-		return fault.New(fault.Exhausted, "presence", "too many wrong proofs of this device; the next is looked at in %s", wait.Round(time.Second)).
+		return fault.New(fault.Exhausted, "presence", "too many wrong proofs of this device; the next is looked at in %s",
+			wait.Round(time.Second)).
 			WithNext("wait, then try again"), nil
 	}
 	refused = fault.New(fault.Denied, "presence", "the device's proof was not accepted: %s", why).WithNext("try again")

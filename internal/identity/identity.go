@@ -55,7 +55,8 @@ func New(ctx context.Context, d *db.DB) (*Room, error) {
 			return err
 		}
 		for _, a := range builtIn {
-			if _, err := tx.Exec("INSERT INTO actor (tenant, id, kind, name, acts_for, created_at, disabled_at) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING",
+			if _, err := tx.Exec("INSERT INTO actor (tenant, id, kind, name, acts_for, created_at, disabled_at) VALUES (?, ?, ?, ?, ?, ?, "+
+				"0) ON CONFLICT DO NOTHING",
 				LocalTenant, WellKnown(a.Name), a.Kind, a.Name, WellKnown(a.For), tx.Now()); err != nil {
 				return err
 			}
@@ -239,7 +240,8 @@ func (r *Room) Keep(ctx context.Context, tokenID, actorName, secret string, reco
 func KeepIn(tx *db.Tx, tokenID, actorName, secret string) (op.Sealed, error) {
 	_, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
 		VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0) ON CONFLICT (tenant, id) DO UPDATE SET
-		revoked_at = CASE WHEN token.hash = excluded.hash THEN token.revoked_at ELSE 0 END, hash = excluded.hash, actor = excluded.actor, decides = 0, expires_at = 0`,
+		revoked_at = CASE WHEN token.hash = excluded.hash THEN token.revoked_at ELSE 0 END, hash = excluded.hash, actor = excluded.actor,
+		decides = 0, expires_at = 0`,
 		LocalTenant, tokenID, WellKnown(actorName), hashOf(secret), "made by tandem", tx.Now(), WellKnown(System))
 	if err != nil {
 		return op.Sealed{}, err

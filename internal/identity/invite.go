@@ -174,7 +174,8 @@ func (r *Room) invite(ctx context.Context, tx *db.Tx, v inviteRow, life time.Dur
 
 // endInvites lets go of those that ended long ago.
 func endInvites(ctx context.Context, tx *db.Tx, tenant string) error {
-	rows, err := tx.Query("DELETE FROM invite WHERE tenant = ? AND expires_at <= ? RETURNING "+inviteColumns, tenant, tx.Now().Add(-inviteKept))
+	rows, err := tx.Query("DELETE FROM invite WHERE tenant = ? AND expires_at <= ? RETURNING "+inviteColumns, tenant,
+		tx.Now().Add(-inviteKept))
 	gone, err := collectSealed(rows, err, scanInvite)
 	for _, s := range gone {
 		op.Seal(ctx, s.Subject)
@@ -210,7 +211,8 @@ func (r *Room) cameBy(ctx context.Context, tx *db.Tx, v inviteRow, name string) 
 	c := op.CallerFrom(ctx)
 	op.Note(ctx, "from", c.Source)
 	var before int
-	err := tx.QueryRow("SELECT count(*) FROM invite_use WHERE tenant = ? AND invite = ? AND source = ?", v.tenant, v.id, c.Source).Scan(&before)
+	err := tx.QueryRow("SELECT count(*) FROM invite_use WHERE tenant = ? AND invite = ? AND source = ?", v.tenant, v.id,
+		c.Source).Scan(&before)
 	if err != nil {
 		return err
 	}
@@ -250,7 +252,8 @@ func (r *Room) invites(ctx context.Context, _ Nothing) (InvitesOut, error) {
 }
 
 func (r *Room) revokeInvite(ctx context.Context, tx *db.Tx, in InviteRef) (OK, error) {
-	v, err := scanInvite(tx.QueryRow("UPDATE invite SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0 RETURNING "+inviteColumns,
+	v, err := scanInvite(tx.QueryRow("UPDATE invite SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0 RETURNING "+
+		inviteColumns,
 		tx.Now(), op.CallerFrom(ctx).Tenant, in.ID))
 	if db.NoRows(err) {
 		return OK{}, fault.New(fault.NotFound, "join.revoke", "there is no invitation %s to revoke", in.ID).

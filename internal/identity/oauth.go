@@ -172,7 +172,8 @@ func (r *Room) register(ctx context.Context, tx *db.Tx, in RegisterIn) (Register
 	}
 	out := RegisterOut{ID: id.New("cli"), Name: slug(in.Name), Redirects: in.Redirects, IssuedAt: tx.Now().Unix(), Auth: "none",
 		Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"}}
-	_, err = tx.Exec("INSERT INTO oauth_client (tenant, id, name, redirects, actor, created_at, source) VALUES (?, ?, ?, ?, '', ?, ?)", c.Tenant,
+	_, err = tx.Exec("INSERT INTO oauth_client (tenant, id, name, redirects, actor, created_at, source) VALUES (?, ?, ?, ?, '', ?, ?)",
+		c.Tenant,
 		out.ID, out.Name, string(redirects), tx.Now(), c.Source)
 	return out, err
 }

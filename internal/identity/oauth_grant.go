@@ -186,7 +186,8 @@ var ErrReused = fault.New(fault.Denied, "oauth.exchange",
 func (r *Room) issue(ctx context.Context, tx *db.Tx, who op.Caller, c *oauthClient) (ExchangeOut, error) {
 	out := ExchangeOut{Access: newSecret("tdm_"), Type: "Bearer", Expires: int64(accessLife.Seconds()), Refresh: newSecret("tdr_")}
 	// A program comes back every hour, for years: what has ended goes. The journal keeps that it was there.
-	rows, err := tx.Query("DELETE FROM token WHERE tenant = ? AND actor = ? AND label = 'oauth' AND expires_at > 0 AND expires_at <= ? RETURNING "+tokenColumns,
+	rows, err := tx.Query("DELETE FROM token WHERE tenant = ? AND actor = ? AND label = 'oauth' AND expires_at > 0 AND "+
+		"expires_at <= ? RETURNING "+tokenColumns,
 		who.Tenant, c.actor, tx.Now())
 	gone, err := collectSealed(rows, err, scanToken)
 	for _, s := range gone {
@@ -200,7 +201,8 @@ func (r *Room) issue(ctx context.Context, tx *db.Tx, who op.Caller, c *oauthClie
 	}
 	tokenID := id.New("tok")
 	if _, err := tx.Exec(`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
-		VALUES (?, ?, ?, ?, 'oauth', 0, ?, ?, ?, 0, 0)`, who.Tenant, tokenID, c.actor, hashOf(out.Access), tx.Now(), who.Actor, tx.Now().Add(accessLife)); err != nil {
+		VALUES (?, ?, ?, ?, 'oauth', 0, ?, ?, ?, 0, 0)`, who.Tenant, tokenID, c.actor, hashOf(out.Access), tx.Now(), who.Actor,
+		tx.Now().Add(accessLife)); err != nil {
 		return out, err
 	}
 	if err := sealToken(ctx, tx, who.Tenant, tokenID); err != nil {
@@ -212,7 +214,8 @@ func (r *Room) issue(ctx context.Context, tx *db.Tx, who op.Caller, c *oauthClie
 
 // clientOfToken is the program that a token was issued to; nil for a token that somebody minted.
 func clientOfToken(tx *db.Tx, tenant, tokenID string) (*oauthClient, error) {
-	c, err := loadClient(tx.QueryRow(`SELECT c.tenant, c.id, c.name, c.actor, c.redirects FROM oauth_client c JOIN token t ON t.tenant = c.tenant AND t.actor = c.actor
+	c, err := loadClient(tx.QueryRow(`SELECT c.tenant, c.id, c.name, c.actor, c.redirects FROM oauth_client c JOIN token t
+		ON t.tenant = c.tenant AND t.actor = c.actor
 		WHERE t.tenant = ? AND t.id = ? AND t.label = 'oauth'`, tenant, tokenID))
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil

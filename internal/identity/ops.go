@@ -107,7 +107,8 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Revoke a token: the next call with it is refused."},
 			func(in TokenIn) op.Resource { return tokenAt(in.ID) }, r.revoke),
 		PINSet.State(op.Spec{Once: true, Right: "server.execute", Secret: []string{"pin"}, MCP: "-", Socket: true,
-			Doc: "Set the PIN that proves the owner's presence on a terminal. The first one is trusted on first use; changing it needs the old one.\nWhere there are no recovery codes it makes them and shows them once."},
+			Doc: "Set the PIN that proves the owner's presence on a terminal. The first one is trusted on first use; " +
+				"changing it needs the old one.\nWhere there are no recovery codes it makes them and shows them once."},
 			func(PINIn) op.Resource { return op.Resource{Kind: "server", Path: "/pin"} }, r.setPIN),
 		SigninLink.State(op.Spec{Once: true, Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Make a sign-in link for the panel, good once and for ten minutes."},
@@ -190,7 +191,8 @@ func (r *Room) disable(ctx context.Context, tx *db.Tx, in NameIn) (OK, error) {
 
 func (r *Room) tokens(ctx context.Context, _ Nothing) (TokensOut, error) {
 	rows, err := r.db.Query(ctx, `SELECT t.id, a.name, t.label, t.decides, t.created_at, t.created_by, t.expires_at, t.revoked_at, t.used_at
-		FROM token t JOIN actor a ON a.tenant = t.tenant AND a.id = t.actor WHERE t.tenant = ? ORDER BY t.created_at, t.id`, op.CallerFrom(ctx).Tenant)
+		FROM token t JOIN actor a ON a.tenant = t.tenant AND a.id = t.actor WHERE t.tenant = ? ORDER BY t.created_at, t.id`,
+		op.CallerFrom(ctx).Tenant)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Token, error) {
 		var t Token
 		var decides int

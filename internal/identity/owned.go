@@ -33,7 +33,8 @@ func (r *Room) Able(ctx context.Context, tx *db.Tx, tenant, name string) (here, 
 		return true, err == nil, err
 	}
 	var ways int
-	err = tx.QueryRow("SELECT (SELECT count(*) FROM passkey WHERE tenant = ? AND actor = ?) + (SELECT count(*) FROM pin WHERE tenant = ? AND actor = ?)",
+	err = tx.QueryRow("SELECT (SELECT count(*) FROM passkey WHERE tenant = ? AND actor = ?) + (SELECT count(*) FROM pin WHERE "+
+		"tenant = ? AND actor = ?)",
 		tenant, a.ID, tenant, a.ID).Scan(&ways)
 	return true, ways > 0, err
 }

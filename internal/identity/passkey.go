@@ -102,7 +102,8 @@ func keepChallenge(tx *db.Tx, c op.Caller, purpose string, s *webauthn.SessionDa
 func takeChallenge(tx *db.Tx, c op.Caller, purpose, challenge string) (webauthn.SessionData, error) {
 	var session string
 	var s webauthn.SessionData
-	err := tx.QueryRow("DELETE FROM passkey_challenge WHERE hash = ? AND tenant = ? AND actor = ? AND purpose = ? AND expires_at > ? RETURNING session",
+	err := tx.QueryRow("DELETE FROM passkey_challenge WHERE hash = ? AND tenant = ? AND actor = ? AND purpose = ? AND "+
+		"expires_at > ? RETURNING session",
 		hashOf(challenge), c.Tenant, c.Actor, purpose, tx.Now()).Scan(&session)
 	if db.NoRows(err) {
 		return s, fault.New(fault.Denied, "presence", "the passkey answered another question, or too late").WithNext("try again")

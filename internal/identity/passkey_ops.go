@@ -48,7 +48,8 @@ func (r *Room) passkeyOps() []op.Op {
 
 func (r *Room) passkeys(ctx context.Context, _ Nothing) (PasskeysOut, error) {
 	c := op.CallerFrom(ctx)
-	rows, err := r.db.Query(ctx, "SELECT id, name, host, created_at, used_at FROM passkey WHERE tenant = ? AND actor = ? ORDER BY created_at, id", c.Tenant, c.Actor)
+	rows, err := r.db.Query(ctx,
+		"SELECT id, name, host, created_at, used_at FROM passkey WHERE tenant = ? AND actor = ? ORDER BY created_at, id", c.Tenant, c.Actor)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Passkey, error) {
 		p := Passkey{Actor: c.Name}
 		var created, used int64
@@ -92,7 +93,8 @@ func (r *Room) addPasskey(ctx context.Context, tx *db.Tx, in PasskeyAddIn) (*Pas
 		return nil, err
 	}
 	out := &Passkey{ID: id.New("pk"), Actor: c.Name, Name: in.Name, Host: in.Site.Host, CreatedAt: tx.Now()}
-	_, err = tx.Exec("INSERT INTO passkey (tenant, id, actor, name, host, credential_id, credential, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
+	_, err = tx.Exec("INSERT INTO passkey (tenant, id, actor, name, host, credential_id, credential, created_at, used_at) VALUES "+
+		"(?, ?, ?, ?, ?, ?, ?, ?, 0)",
 		c.Tenant, out.ID, c.Actor, out.Name, out.Host, k.ID, string(text), tx.Now())
 	if db.Exists(err) {
 		return nil, fault.New(fault.Conflict, "passkey.add", "this passkey is registered already")

@@ -72,7 +72,8 @@ func (r *Room) peopleOps() []op.Op {
 			Doc: "Show a person and the machines on which they logged in."},
 			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.person),
 		PersonRemove.State(op.Spec{Right: "actor.write", Method: "DELETE", Path: "/person/{name}", Present: true, People: true, MCP: "-",
-			Doc: "Remove a person: their tokens, devices, browsers, passkeys and invitations end, and what their sessions were about to do is refused.\n" +
+			Doc: "Remove a person: their tokens, devices, browsers, passkeys and invitations end, and what their sessions were " +
+				"about to do is refused.\n" +
 				"They come back by a new invitation. An owner cannot be removed, nor can the first person."},
 			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.removePerson),
 		DeviceList.Read(op.Spec{Right: "actor.read", Masked: true, Method: "GET", Path: "/device",
@@ -87,7 +88,8 @@ func (r *Room) peopleOps() []op.Op {
 
 func (r *Room) people(ctx context.Context, _ Nothing) (PeopleOut, error) {
 	tenant, out := op.CallerFrom(ctx).Tenant, PeopleOut{People: []*Human{}}
-	all, err := collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND kind IN (?, ?) ORDER BY name, id", tenant,
+	all, err := collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND kind IN (?, ?) ORDER BY name, id",
+		tenant,
 		op.Person, op.Local))
 	if err != nil {
 		return out, err
@@ -203,7 +205,8 @@ func (r *Room) revokeDevice(ctx context.Context, tx *db.Tx, in DeviceIn) (OK, er
 
 // endTokens revokes the tokens of an actor.
 func endTokens(ctx context.Context, tx *db.Tx, tenant, actor string) (int, error) {
-	rows, err := tx.Query("UPDATE token SET revoked_at = ? WHERE tenant = ? AND actor = ? AND revoked_at = 0 RETURNING "+tokenColumns, tx.Now(),
+	rows, err := tx.Query("UPDATE token SET revoked_at = ? WHERE tenant = ? AND actor = ? AND revoked_at = 0 RETURNING "+tokenColumns,
+		tx.Now(),
 		tenant, actor)
 	gone, err := collectSealed(rows, err, scanToken)
 	for _, s := range gone {
@@ -216,7 +219,8 @@ func endTokens(ctx context.Context, tx *db.Tx, tenant, actor string) (int, error
 func (r *Room) removePerson(ctx context.Context, tx *db.Tx, in NameIn) (RemovedOut, error) {
 	tenant, out := op.CallerFrom(ctx).Tenant, RemovedOut{Name: in.Name}
 	if in.Name == Owner || in.Name == WellKnown(Owner) {
-		return out, fault.New(fault.Invalid, "person.remove", "the first person cannot leave: the terminal of the server's own machine acts for them").
+		return out, fault.New(fault.Invalid, "person.remove",
+			"the first person cannot leave: the terminal of the server's own machine acts for them").
 			WithNext("hand ownership over instead: tandem person owner hand-over NAME")
 	}
 	p, err := scanActor(tx.QueryRow("SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND name = ? AND kind = ? AND disabled_at = 0"+
@@ -230,7 +234,8 @@ func (r *Room) removePerson(ctx context.Context, tx *db.Tx, in NameIn) (RemovedO
 	if err := r.notAnOwner(ctx, tx, tenant, "person.remove", p.Name); err != nil {
 		return out, err
 	}
-	gone, err := collectActors(tx.Query("UPDATE actor SET disabled_at = ? WHERE tenant = ? AND disabled_at = 0 AND (id = ? OR acts_for = ? AND kind = ?)"+
+	gone, err := collectActors(tx.Query("UPDATE actor SET disabled_at = ? WHERE tenant = ? AND disabled_at = 0 AND "+
+		"(id = ? OR acts_for = ? AND kind = ?)"+
 		" RETURNING "+actorColumns, tx.Now(), tenant, p.ID, p.ID, op.Local))
 	if err != nil {
 		return out, err

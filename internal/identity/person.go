@@ -106,7 +106,8 @@ func (r *Room) enterPerson(ctx context.Context, tx *db.Tx, in PersonIn) (PersonO
 	case err != nil:
 		return PersonOut{}, err
 	case v.person == "":
-		return PersonOut{}, fault.New(fault.Invalid, "person.enter", "this invitation is for a machine or an agent, and no person logs in with it").
+		return PersonOut{}, fault.New(fault.Invalid, "person.enter",
+			"this invitation is for a machine or an agent, and no person logs in with it").
 			WithNext("ask for one of yours; over there: tandem invite --person NAME")
 	}
 	p, err := r.personIn(ctx, tx, v.tenant, v.person)

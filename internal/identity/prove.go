@@ -91,7 +91,8 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 		}
 		w.Count, w.Pause = wrong+1, pause(wrong+1, long)
 		_, err = tx.Exec(`INSERT INTO pin_try (tenant, actor, caller, wrong, wait_until, tried_at, proven_at) VALUES (?, ?, ?, 1, ?, ?, 0)
-			ON CONFLICT (tenant, actor, caller) DO UPDATE SET wrong = pin_try.wrong + 1, wait_until = excluded.wait_until, tried_at = excluded.tried_at`,
+			ON CONFLICT (tenant, actor, caller) DO UPDATE SET wrong = pin_try.wrong + 1, wait_until = excluded.wait_until,
+			tried_at = excluded.tried_at`,
 			tenant, actor, counted, tx.Now().Add(w.Pause), tx.Now())
 		return err
 	})
@@ -103,7 +104,8 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 	}
 	return r.db.Write(ctx, func(tx *db.Tx) error {
 		if _, err := tx.Exec(`INSERT INTO pin_try (tenant, actor, caller, wrong, wait_until, tried_at, proven_at) VALUES (?, ?, ?, 0, 0, ?, ?)
-			ON CONFLICT (tenant, actor, caller) DO UPDATE SET wrong = 0, wait_until = 0, proven_at = excluded.proven_at`, tenant, actor, caller, tx.Now(), tx.Now()); err != nil {
+			ON CONFLICT (tenant, actor, caller) DO UPDATE SET wrong = 0, wait_until = 0, proven_at = excluded.proven_at`, tenant, actor, caller,
+			tx.Now(), tx.Now()); err != nil {
 			return err
 		}
 		if _, err := tx.Exec("UPDATE pin_try SET wrong = 0, wait_until = 0 WHERE tenant = ? AND actor = ? AND caller = ?", tenant, actor,

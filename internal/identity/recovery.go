@@ -223,7 +223,8 @@ func codesLeft(tx *db.Tx, tenant, actor string) (n int, err error) {
 func (r *Room) putPIN(ctx context.Context, tx *db.Tx, tenant, actor, pin string) (out PINOut, err error) {
 	hash := hashPIN(pin)
 	_, err = tx.Exec(`INSERT INTO pin (tenant, actor, hash, set_at, wrong, wait_until, is_long) VALUES (?, ?, ?, ?, 0, 0, ?)
-		ON CONFLICT (tenant, actor) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at, is_long = excluded.is_long`, tenant, actor, hash, tx.Now(), isLong(pin))
+		ON CONFLICT (tenant, actor) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at, is_long = excluded.is_long`, tenant, actor,
+		hash, tx.Now(), isLong(pin))
 	if err != nil {
 		return out, err
 	}

@@ -31,7 +31,8 @@ func (r *Room) ProveCode(ctx context.Context, tenant, actor, code, caller string
 		}
 		w.Count, w.Pause = wrong+1, pause(wrong+1, true)
 		if _, err = tx.Exec(`INSERT INTO pin_try (tenant, actor, caller, wrong, wait_until, tried_at, proven_at) VALUES (?, ?, ?, 1, ?, ?, 0)
-			ON CONFLICT (tenant, actor, caller) DO UPDATE SET wrong = pin_try.wrong + 1, wait_until = excluded.wait_until, tried_at = excluded.tried_at`,
+			ON CONFLICT (tenant, actor, caller) DO UPDATE SET wrong = pin_try.wrong + 1, wait_until = excluded.wait_until,
+			tried_at = excluded.tried_at`,
 			tenant, codesOf(actor), theRest, tx.Now().Add(w.Pause), tx.Now()); err != nil {
 			return err
 		}

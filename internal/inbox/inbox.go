@@ -29,8 +29,10 @@ func New(rooms op.Invoker, panel func() string, now func() time.Time) *Room {
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	return []op.Op{wire.List.Read(op.Spec{Right: "approval.read", Masked: true, Method: "GET", Path: "/inbox",
-		Doc: "List everything that needs a person, with the place where it is answered: asks, questions, dialogs, crashed, rate-limited, parked, failed pushes, " +
-			"quarantined connectors, files that were set aside, runs and jobs that wait for somebody to look, unread mail.\nAn ask is answered by a person alone: pass on its link. A question may be answered with question_answer."},
+		Doc: "List everything that needs a person, with the place where it is answered: asks, questions, dialogs, crashed, " +
+			"rate-limited, parked, failed pushes, " +
+			"quarantined connectors, files that were set aside, runs and jobs that wait for somebody to look, unread mail.\nAn ask is answered " +
+			"by a person alone: pass on its link. A question may be answered with question_answer."},
 		func(wire.In) op.Resource { return op.Resource{Kind: "approval", Path: "/"} }, r.list)}
 }
 

@@ -30,9 +30,11 @@ type KeyFile struct {
 
 // Keys are all of them. A room that keeps a key as a file adds its line.
 var Keys = []KeyFile{
-	{Name: "journal.key", Always: true, With: "receipts and checkpoints that it signed can be checked only with a public key that somebody kept, and tandem audit verify names every one of them",
+	{Name: "journal.key", Always: true, With: "receipts and checkpoints that it signed can be checked only with a public key that somebody " +
+		"kept, and tandem audit verify names every one of them",
 		needs: "SELECT count(*) FROM journal_checkpoint"},
-	{Name: "space.key", Always: true, With: "this machine's seats in its spaces cannot be opened: each member here has to join again, and messages that only this machine has stay closed",
+	{Name: "space.key", Always: true, With: "this machine's seats in its spaces cannot be opened: each member here has to join again, " +
+		"and messages that only this machine has stay closed",
 		needs: "SELECT count(*) FROM peer_seat"},
 	{Name: "secret.key", With: "the secrets that are sealed under it cannot be opened and have to be set again", many: true},
 	{Name: "tls-key.pem", With: "other machines know this server by it, refuse another one, and have to be invited again"},
@@ -53,7 +55,8 @@ func Known(name string) (KeyFile, error) {
 // Lost is the refusal to start without a key that there was.
 func (k KeyFile) Lost(data string) *fault.Error {
 	return fault.New(fault.Unavailable, "installation", "%s is missing in %s; with it is lost: %s", k.Name, data, k.With).
-		WithNext("put the file back from a copy of the folder or of the machine; when there is none, go on without what is lost: tandem up --without %s", k.Name)
+		WithNext("put the file back from a copy of the folder or of the machine; when there is none, go on without what is "+
+			"lost: tandem up --without %s", k.Name)
 }
 
 func (k KeyFile) foreign(data string) error {
@@ -70,7 +73,8 @@ func mark(id, name string, key []byte) string {
 
 // Mark lets another key count from now on: it was replaced.
 func (k *Kept) Mark(tx *db.Tx, name string, key []byte) error {
-	_, err := tx.Exec("INSERT INTO installation_key (name, mark, known_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET mark = excluded.mark, known_at = excluded.known_at",
+	_, err := tx.Exec("INSERT INTO installation_key (name, mark, known_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET mark = "+
+		"excluded.mark, known_at = excluded.known_at",
 		name, mark(k.ID, name, key), tx.Now())
 	return err
 }

@@ -38,7 +38,8 @@ func (f Found) Refuse() error {
 	case f.Folder == nil && f.Base == "" && f.Empty && len(f.Keys) > 0:
 		return fault.New(fault.Unavailable, "installation", "%s has the keys of an installation (%s) and %s has no data of it", f.Data,
 			strings.Join(f.Keys, ", "), f.Where).
-			WithNext("%smount its disk, put tandem.db back, or name its database: tandem up --database postgres://…; to begin anew and set aside what is here: tandem up --new", no)
+			WithNext("%smount its disk, put tandem.db back, or name its database: tandem up --database postgres://…; "+
+				"to begin anew and set aside what is here: tandem up --new", no)
 	case f.Folder == nil && f.Base != "" && len(f.Keys) == 0:
 		return fault.New(fault.Conflict, "installation", "the database %s belongs to installation %s, whose keys are not in %s", f.Where, f.Base,
 			f.Data).

@@ -21,12 +21,14 @@ const (
 // roomFor refuses a job more than there may be, and lets old ones go.
 func (r *Room) roomFor(tx *db.Tx, c op.Caller) error {
 	var all, open int
-	if err := tx.QueryRow("SELECT count(*), COALESCE(SUM(CASE WHEN state IN (?, ?) THEN 0 ELSE 1 END), 0) FROM job WHERE tenant = ? AND home = ?",
+	if err := tx.QueryRow("SELECT count(*), COALESCE(SUM(CASE WHEN state IN (?, ?) THEN 0 ELSE 1 END), "+
+		"0) FROM job WHERE tenant = ? AND home = ?",
 		string(wire.Merged), string(wire.Stopped), c.Tenant, r.Owner.Home).Scan(&all, &open); err != nil {
 		return err
 	}
 	if open >= maxFrom {
-		rows, err := tx.Query(columns+"tenant = ? AND home = ? AND state NOT IN (?, ?)", c.Tenant, r.Owner.Home, string(wire.Merged), string(wire.Stopped))
+		rows, err := tx.Query(columns+"tenant = ? AND home = ? AND state NOT IN (?, ?)", c.Tenant, r.Owner.Home, string(wire.Merged),
+			string(wire.Stopped))
 		under, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
 		if err != nil {
 			return err

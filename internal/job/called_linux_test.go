@@ -71,7 +71,8 @@ func TestAJobThatChangesWhatItsCheckCalls(t *testing.T) {
 		string(wire.Unseen): func(context.Context, any) (any, error) { return wire.UnseenOut{}, nil }}}
 	j := a.rest()
 	if j.State != wire.Review || j.Verdict != wire.Green || !slices.Equal(j.Altered, []string{"tools/verify"}) || j.ByBase != wire.Red {
-		t.Errorf("it is %s (%s), %s, changed %q of its check, and by the base's copies it is %s", j.State, j.Reason, j.Verdict, j.Altered, j.ByBase)
+		t.Errorf("it is %s (%s), %s, changed %q of its check, and by the base's copies it is %s", j.State, j.Reason, j.Verdict, j.Altered,
+			j.ByBase)
 	}
 	caller := op.WithSight(op.WithCaller(t.Context(), op.Caller{Tenant: "t"}), op.Sight{File: func(string) bool { return true }})
 	if out, err := a.diff(caller, wire.IDIn{ID: "job_1"}); err != nil || len(out.Files) != 1 || !out.Files[0].Checks {

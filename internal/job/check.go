@@ -68,7 +68,8 @@ func (r *Room) mayCheck(ctx context.Context, j *Job) error {
 		return nil
 	}
 	return fault.New(fault.Denied, "job.check", "%d files of the commit are denied to %s, who started the job, and its check would read them",
-		out.Hidden, j.Caller.Name).WithNext("start it without --check, or have somebody start it who may see them; what is denied: tandem grant list")
+		out.Hidden, j.Caller.Name).WithNext("start it without --check, or have somebody start it who may see them; " +
+		"what is denied: tandem grant list")
 }
 
 // keeps says whether the agent may not see all of its own commit: then it does not hear what the check printed, which may hold anything.

@@ -127,7 +127,8 @@ func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, 
 			WithNext("comment on a line first: tandem job comment %s FILE:LINE TEXT", j.ID)
 	}
 	if len(said) > MaxTask {
-		return nil, fault.New(fault.Invalid, "job.back", "the comments and what is said beside them have %d bytes, and the agent hears %d at once",
+		return nil, fault.New(fault.Invalid, "job.back",
+			"the comments and what is said beside them have %d bytes, and the agent hears %d at once",
 			len(said), MaxTask).WithNext("say it in fewer words")
 	}
 	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: said, Sent: true})

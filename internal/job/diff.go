@@ -95,7 +95,8 @@ func (r *Room) whole(ctx context.Context, j *Job) error {
 			WithNext("have somebody merge it who may see them")
 	case out.Cut && !r.there(ctx, j):
 		return fault.New(fault.Conflict, "job.merge", "you did not look at all of it: its diff is longer than the %d bytes that tandem shows",
-			maxDiff).WithNext("look with git: git -C %[1]s diff %[2]s %[3]s; merge it with git, too: git -C %[1]s merge %[3]s; then say it again here",
+			maxDiff).WithNext("look with git: git -C %[1]s diff %[2]s %[3]s; merge it with git, too: "+
+			"git -C %[1]s merge %[3]s; then say it again here",
 			quoted(j.Repo), j.Base, j.Commit)
 	}
 	return nil

@@ -206,7 +206,8 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 		if err := r.tidy(ctx, j); fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Internal) {
 			return err
 		} else if err != nil {
-			return r.happened(ctx, j, Event{Kind: Stuck, Text: j.Reason + "; what was opened for it could not be taken away: " + fault.Public(err).Msg})
+			return r.happened(ctx, j, Event{Kind: Stuck,
+				Text: j.Reason + "; what was opened for it could not be taken away: " + fault.Public(err).Msg})
 		}
 		return r.happened(ctx, j, Event{Kind: Gone})
 	case j.tells():

@@ -54,7 +54,8 @@ func (r *Room) insert(tx *db.Tx, j *Job) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT INTO job (tenant, id, state, body, owner, fence, home, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	_, err = tx.Exec("INSERT INTO job (tenant, id, state, body, owner, fence, home, created_at, updated_at) VALUES "+
+		"(?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		j.Tenant, j.ID, string(j.State), string(body), r.Owner.ID, r.Owner.Fence, r.Owner.Home, tx.Now(), tx.Now())
 	return err
 }

@@ -180,7 +180,8 @@ func readQueue(row interface{ Scan(...any) error }, repo, branch string) (*wire.
 }
 
 func (r *Room) changeQueue(tx *db.Tx, tenant, repo, branch string, fn func(*wire.Queue) error) (*wire.Queue, error) {
-	q, err := readQueue(tx.QueryRow("SELECT home, body FROM job_queue WHERE tenant = ? AND home = ? AND repo = ? AND branch = ?"+tx.ForUpdate(),
+	q, err := readQueue(tx.QueryRow("SELECT home, body FROM job_queue WHERE tenant = ? AND home = ? AND repo = ? AND branch = ?"+
+		tx.ForUpdate(),
 		tenant, r.Owner.Home, repo, branch), repo, branch)
 	if err == nil {
 		err = fn(q)

@@ -168,15 +168,18 @@ func (c *checker) finish() *Report {
 // conclude says what follows from the checks, and what does not.
 func (r *Report) conclude(anchors int) {
 	if r.OK && r.From > 0 {
-		r.Excludes = append(r.Excludes, fmt.Sprintf("The tree begins with the %d entries that were checked at %s: its root is the one that was signed then.",
-			r.From, r.FromTime.Format(time.RFC3339)))
+		r.Excludes = append(r.Excludes,
+			fmt.Sprintf("The tree begins with the %d entries that were checked at %s: its root is the one that was signed then.",
+				r.From, r.FromTime.Format(time.RFC3339)))
 		if r.From < r.Size {
-			r.Excludes = append(r.Excludes, fmt.Sprintf("Entries %d to %d are those that the tree holds, in their places, without a gap.", r.From+1, r.Size))
+			r.Excludes = append(r.Excludes, fmt.Sprintf("Entries %d to %d are those that the tree holds, in their places, without a gap.", r.From+1,
+				r.Size))
 		}
 	}
 	if r.From > 0 {
-		r.Cannot = append(r.Cannot, fmt.Sprintf("Entries 1 to %d were not read again: whether a row of theirs was changed since says tandem audit verify --whole.",
-			r.From))
+		r.Cannot = append(r.Cannot,
+			fmt.Sprintf("Entries 1 to %d were not read again: whether a row of theirs was changed since says tandem audit verify --whole.",
+				r.From))
 	}
 	if r.OK && r.From == 0 {
 		r.Excludes = append(r.Excludes, fmt.Sprintf("Every one of the %d entries is the one that the tree holds, in its place, without a gap.",
@@ -198,11 +201,15 @@ func (r *Report) conclude(anchors int) {
 	}
 	switch {
 	case r.Anchored == 0 && anchors > 0:
-		r.Cannot = append(r.Cannot, "No anchor that was brought held, so nothing here is vouched for from outside: either an anchor is not this journal's or was changed, or the journal was rewritten or cut. The findings say which.")
+		r.Cannot = append(r.Cannot, "No anchor that was brought held, so nothing here is vouched for from outside: "+
+			"either an anchor is not this journal's or was changed, or the journal was rewritten or cut. The findings say which.")
 	case r.Anchored == 0:
-		r.Cannot = append(r.Cannot, "No anchor was brought: whoever holds the signing key could have rewritten everything, and whoever can write to the database could have cut off the end together with its checkpoints. Take one now and keep it elsewhere: tandem audit anchor")
+		r.Cannot = append(r.Cannot, "No anchor was brought: whoever holds the signing key could have rewritten everything, "+
+			"and whoever can write to the database could have cut off the end together with its checkpoints. "+
+			"Take one now and keep it elsewhere: tandem audit anchor")
 	default:
-		r.Cannot = append(r.Cannot, fmt.Sprintf("What came after entry %d may have been cut off or, with the signing key, rewritten: a newer anchor would tell.", r.Anchored))
+		r.Cannot = append(r.Cannot, fmt.Sprintf("What came after entry %d may have been cut off or, with the signing key, rewritten: "+
+			"a newer anchor would tell.", r.Anchored))
 	}
 	r.Cannot = append(r.Cannot, "Something may have happened that was never recorded.")
 }

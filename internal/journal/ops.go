@@ -84,14 +84,17 @@ func one(in SeqIn) op.Resource {
 func (j *Journal) Ops() []op.Op {
 	return append(j.adoptOps(), []op.Op{
 		AuditLog.Read(op.Spec{Right: "journal.read", Method: "GET", Path: "/audit",
-			Doc: "List events of the journal: who did what to which resource, when, on whose behalf.\nEvents about resources that the caller may not see are left out."},
+			Doc: "List events of the journal: who did what to which resource, when, on whose behalf.\nEvents about resources that the caller " +
+				"may not see are left out."},
 			whole[LogIn], j.log),
 		AuditShow.Read(op.Spec{Right: "journal.read", Method: "GET", Path: "/audit/{seq}",
 			Doc: "Show one event of the journal with its payload."}, one, j.show),
 		AuditProve.Read(op.Spec{Right: "journal.read", Method: "GET", Path: "/audit/{seq}/receipt",
 			Doc: "Make a receipt of one event: a signed proof that anybody checks with the public key alone."}, one, j.prove),
 		AuditVerify.Read(op.Spec{Right: "journal.read", Method: "POST", Path: "/audit/verify",
-			Doc: "Check the journal: every entry, payload, tile, checkpoint and receipt since the last check that found nothing; all of them on request, and where anchors are brought.\nSays what it can and cannot exclude; anchors kept elsewhere let it exclude more."},
+			Doc: "Check the journal: every entry, payload, tile, checkpoint and receipt since the last check that found nothing; " +
+				"all of them on request, and where anchors are brought.\nSays what it can and cannot exclude; " +
+				"anchors kept elsewhere let it exclude more."},
 			whole[VerifyIn], j.verifyOp),
 		AuditAnchor.Read(op.Spec{Right: "journal.read", Method: "POST", Path: "/audit/anchor",
 			Doc: "Sign the journal as it stands. The signed checkpoint, kept elsewhere, proves later that nothing before it was changed."},
@@ -107,7 +110,8 @@ func (j *Journal) Ops() []op.Op {
 			Doc: "Delete the payloads of old events. The events, their order and every proof stay."},
 			whole[ForgetIn], j.forget),
 		op.Stream(op.Spec{Name: "audit.tile", Right: "journal.read", Method: "GET", Path: "/tlog/{path...}",
-			Doc: "Serve the journal's tree in the form of C2SP tlog-tiles: checkpoint, tiles and entry bundles.\nEntries are records of salted hashes; names and payloads cannot be read from them."},
+			Doc: "Serve the journal's tree in the form of C2SP tlog-tiles: checkpoint, tiles and entry bundles.\nEntries are records of salted " +
+				"hashes; names and payloads cannot be read from them."},
 			whole[TileIn], nil),
 	}...)
 }

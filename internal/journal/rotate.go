@@ -116,7 +116,8 @@ func (j *Journal) turn(next *pair) {
 }
 
 func replaceKey(tx *db.Tx, r Rotated) error {
-	if _, err := tx.Exec(`INSERT INTO journal_key (public, to_size, since) VALUES (?, ?, ?) ON CONFLICT (public) DO UPDATE SET to_size = excluded.to_size`, r.Old, r.Size, tx.Now()); err != nil {
+	if _, err := tx.Exec(`INSERT INTO journal_key (public, to_size, since) VALUES (?, ?, ?) ON CONFLICT (public) DO UPDATE
+		SET to_size = excluded.to_size`, r.Old, r.Size, tx.Now()); err != nil {
 		return err
 	}
 	_, err := tx.Exec("INSERT INTO journal_key (public, to_size, since) VALUES (?, 0, ?)", r.New, tx.Now())
@@ -151,7 +152,8 @@ func reseal(tx *db.Tx, old, next *pair) (n int, err error) {
 		}
 		chain = l.sum
 	}
-	rows, err := tx.Query(`SELECT s.tenant, s.subject, s.seq, s.digest, s.mac, e.leaf FROM journal_seal s JOIN journal_event e ON e.seq = s.seq WHERE s.chain IS NULL`)
+	rows, err := tx.Query(`SELECT s.tenant, s.subject, s.seq, s.digest, s.mac, e.leaf FROM journal_seal s JOIN journal_event e
+		ON e.seq = s.seq WHERE s.chain IS NULL`)
 	short, err := db.Collect(rows, err, func(r *sql.Rows) (s storedSeal, err error) {
 		var digest []byte
 		err = r.Scan(&s.tenant, &s.Subject, &s.seq, &digest, &s.mac, &s.leaf)

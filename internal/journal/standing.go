@@ -241,7 +241,8 @@ func (w *chainWalk) entries(all []storedSeal) (out [][]storedSeal) {
 func (w *chainWalk) entry(entry []storedSeal) {
 	seq := entry[0].seq
 	if !bytes.Equal(entry[0].chain, w.chain) {
-		w.missing = append(w.missing, fmt.Sprintf("seals are missing between the entries %d and %d: something that was granted, denied or taken back there is not known any more", w.last, seq))
+		w.missing = append(w.missing, fmt.Sprintf("seals are missing between the entries %d and %d: something that was granted, "+
+			"denied or taken back there is not known any more", w.last, seq))
 	}
 	w.chain, w.last = after(entry), seq
 	if seq == w.reached {
@@ -255,7 +256,8 @@ func (w *chainWalk) entry(entry []storedSeal) {
 
 func (w *chainWalk) end() []string {
 	if w.reached > 0 && !w.met {
-		w.missing = append(w.missing, fmt.Sprintf("the seals of entry %d are missing, and those after it: the database is older than this data folder, or somebody took them out", w.reached))
+		w.missing = append(w.missing, fmt.Sprintf("the seals of entry %d are missing, and those after it: "+
+			"the database is older than this data folder, or somebody took them out", w.reached))
 	}
 	return w.missing
 }

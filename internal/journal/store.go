@@ -105,7 +105,8 @@ func insertEntry(tx *db.Tx, e *Entry, leaf Hash) error {
 	if hash == nil {
 		hash = []byte{}
 	}
-	_, err := tx.Exec(`INSERT INTO journal_event (seq, at, tenant, type, phase, actor, behalf, resource, request, cause, salt, payload_hash, leaf, payload_salt, payload)
+	_, err := tx.Exec(`INSERT INTO journal_event (seq, at, tenant, type, phase, actor, behalf, resource, request, cause, salt,
+		payload_hash, leaf, payload_salt, payload)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.Seq, e.Time, e.Tenant, e.Type, e.Phase, e.Actor, behalf, e.Resource, e.Request, e.Cause, e.Salt, hash, leaf[:], orNull(e.PayloadSalt),
 		orNull(e.Payload))

@@ -123,7 +123,8 @@ var attacks = []attack{
 		do(t, d, "DELETE FROM journal_event WHERE seq > ?", size-1-rnd.Int64N(size/2))
 	}, []string{Truncated}},
 	{"put an entry behind the end", func(t testing.TB, d *db.DB, rnd *rand.Rand, size int64) {
-		do(t, d, "INSERT INTO journal_event SELECT seq + ?, at, tenant, type, phase, actor, behalf, resource, request, cause, salt, payload_hash, leaf, payload_salt, payload FROM journal_event WHERE seq = 1", size+rnd.Int64N(3))
+		do(t, d, "INSERT INTO journal_event SELECT seq + ?, at, tenant, type, phase, actor, behalf, resource, request, cause, salt, "+
+			"payload_hash, leaf, payload_salt, payload FROM journal_event WHERE seq = 1", size+rnd.Int64N(3))
 	}, []string{Extra}},
 	{"forge a checkpoint", func(t testing.TB, d *db.DB, rnd *rand.Rand, size int64) {
 		line := func(n int64) string { return fmt.Sprintf("\n%d\n", n) }
@@ -220,7 +221,8 @@ func tamper(t *testing.T, a attack, rnd *rand.Rand, d *db.DB, j *Journal) {
 func TestVerifySurvivesNonsense(t *testing.T) {
 	d, j := open(t)
 	fill(t, d, j, 300)
-	do(t, d, "INSERT INTO journal_event SELECT 4611686018427387904, at, tenant, type, phase, actor, behalf, resource, request, cause, salt, payload_hash, leaf, payload_salt, payload FROM journal_event WHERE seq = 1")
+	do(t, d, "INSERT INTO journal_event SELECT 4611686018427387904, at, tenant, type, phase, actor, behalf, resource, request, cause, "+
+		"salt, payload_hash, leaf, payload_salt, payload FROM journal_event WHERE seq = 1")
 	do(t, d, "UPDATE journal_event SET at = 'noon', behalf = '{' WHERE seq = 3")
 	do(t, d, "UPDATE journal_head SET size = 4611686018427387904, edge = ?", make([]byte, 32))
 	rep, err := j.Verify(t.Context(), []string{"no checkpoint"})

@@ -75,7 +75,8 @@ func (j *Journal) verify(ctx context.Context, anchors []string, whole bool) (*Re
 		_ = j.mark(ctx, r.Origin, c.edge) // where it cannot be kept, the next check is as long as this one
 	}
 	if n := j.Waiting(); n > 0 {
-		r.Cannot = append(r.Cannot, fmt.Sprintf("%d rows that confer authority are older than the journal's word about them, and nobody has confirmed them yet: tandem audit confirm", n))
+		r.Cannot = append(r.Cannot, fmt.Sprintf("%d rows that confer authority are older than the journal's word about them, "+
+			"and nobody has confirmed them yet: tandem audit confirm", n))
 	}
 	return r, nil
 }

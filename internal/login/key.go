@@ -23,7 +23,8 @@ func (r *Room) device(ctx context.Context, in wire.NameIn) (out wire.DeviceOut, 
 		return out, err
 	}
 	var sealed string
-	err = r.db.QueryRow(ctx, "SELECT person, device, server_id, sealed_key FROM login WHERE tenant = ? AND name = ?", op.CallerFrom(ctx).Tenant,
+	err = r.db.QueryRow(ctx, "SELECT person, device, server_id, sealed_key FROM login WHERE tenant = ? AND name = ?",
+		op.CallerFrom(ctx).Tenant,
 		in.Name).Scan(&out.Of.Person, &out.Of.Device, &out.Of.Server, &sealed)
 	switch {
 	case db.NoRows(err):

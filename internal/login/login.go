@@ -16,7 +16,8 @@ func CheckName(name string) error {
 	if ok {
 		return nil
 	}
-	return fault.New(fault.Invalid, "login", "%q is not a name for a server: letters, digits, - _ . and at most 64 of them; not %s", name, wire.Own).
+	return fault.New(fault.Invalid, "login", "%q is not a name for a server: letters, digits, - _ . and at most 64 of them; not %s", name,
+		wire.Own).
 		WithNext("choose one: tandem login HOST:PORT#INVITE --name NAME")
 }
 

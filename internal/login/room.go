@@ -70,7 +70,8 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Login, e
 		l.Device = in.Of.Device
 	}
 	_, err = tx.Exec("INSERT INTO login (tenant, "+columns+`, server_id, sealed_key) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
-		ON CONFLICT (tenant, name) DO UPDATE SET server_key = excluded.server_key, terminal = excluded.terminal, taken = 1, made_at = excluded.made_at,
+		ON CONFLICT (tenant, name) DO UPDATE SET server_key = excluded.server_key, terminal = excluded.terminal, taken = 1, `+
+		`made_at = excluded.made_at,
 		device = excluded.device, server_id = excluded.server_id, sealed_key = excluded.sealed_key`,
 		c.Tenant, l.Name, l.Server, l.Key, l.Person, l.Terminal, tx.Now(), l.Device, in.Of.Server, string(sealed))
 	if err == nil {

@@ -14,7 +14,8 @@ func TestUnreadableMessagesHaveCodes(t *testing.T) {
 		status     int
 	}{
 		{`{bad`, `{"error":{"code":-32700,"message":"this is not JSON"},"id":null,"jsonrpc":"2.0"}`, 400},
-		{`{"jsonrpc":"2.0","id":7,"method":"no/such"}`, `{"error":{"code":-32601,"message":"there is no method \"no/such\""},"id":7,"jsonrpc":"2.0"}`, 200},
+		{`{"jsonrpc":"2.0","id":7,"method":"no/such"}`,
+			`{"error":{"code":-32601,"message":"there is no method \"no/such\""},"id":7,"jsonrpc":"2.0"}`, 200},
 		{`{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, "", 200},
 		{`{"jsonrpc":"2.0","method":"no/such"}`, "", 200},
 		{``, "", 200},

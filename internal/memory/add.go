@@ -107,7 +107,8 @@ func begin(tx *db.Tx, c op.Caller, rec *row, what string) (err error) {
 // live from now on a proposal is none.
 func twin(ctx context.Context, tx *db.Tx, rec *row) (*row, error) {
 	c := op.CallerFrom(ctx)
-	rows, err := tx.Query("SELECT "+columns+from+"WHERE r.tenant = ? AND r.digest = ? AND r.place = ? AND r.state IN ('live', 'proposed') ORDER BY r.nr",
+	rows, err := tx.Query("SELECT "+columns+from+"WHERE r.tenant = ? AND r.digest = ? AND r.place = ? AND r.state IN ('live', "+
+		"'proposed') ORDER BY r.nr",
 		c.Tenant, rec.digest, rec.place)
 	same, err := db.Collect(rows, err, scanRow)
 	for _, s := range same {

@@ -16,7 +16,8 @@ func (r *Room) beyond() []string {
 		"conversations of sessions that wrote it or were told it: tandem session delete",
 	}
 	if r.db.Path() == "" {
-		out = append(out, "pages and the write-ahead log of PostgreSQL, its replicas and archives: VACUUM FULL of the tables memory_record, memory_version, "+
+		out = append(out, "pages and the write-ahead log of PostgreSQL, its replicas and archives: "+
+			"VACUUM FULL of the tables memory_record, memory_version, "+
 			"memory_source and memory_posting rewrites the pages")
 	}
 	return out

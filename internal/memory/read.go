@@ -40,7 +40,8 @@ func (r *Room) history(ctx context.Context, in wire.IDIn) (wire.HistoryOut, erro
 	if out.Record, err = r.show(ctx, in); err != nil {
 		return out, err
 	}
-	rows, err := r.db.Query(ctx, "SELECT version, what, text, made_by, made_at FROM memory_version WHERE tenant = ? AND id = ? ORDER BY version",
+	rows, err := r.db.Query(ctx,
+		"SELECT version, what, text, made_by, made_at FROM memory_version WHERE tenant = ? AND id = ? ORDER BY version",
 		op.CallerFrom(ctx).Tenant, in.ID)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (v wire.Version, err error) {
 		var made int64

@@ -60,7 +60,8 @@ func checkText(s string) error {
 	case strings.TrimSpace(s) == "":
 		return bad("the text is empty").WithNext("say what is to be remembered, in a sentence")
 	case len(s) > maxText:
-		return bad("the text has %d bytes; %d are allowed", len(s), maxText).WithNext("remember one thing at a time, and name the document as its source")
+		return bad("the text has %d bytes; %d are allowed", len(s),
+			maxText).WithNext("remember one thing at a time, and name the document as its source")
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
 		return bad("the text is not plain UTF-8")
 	}

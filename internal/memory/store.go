@@ -101,15 +101,18 @@ func insert(tx *db.Tx, tenant string, r *row) error {
 }
 
 func update(tx *db.Tx, tenant string, r *row) error {
-	_, err := tx.Exec(`UPDATE memory_record SET place = ?, kind = ?, state = ?, trust = ?, text = ?, digest = ?, labels = ?, version = ?, uses = ?,
-		replaced_by = ?, changed_at = ?, expires_at = ? WHERE tenant = ? AND id = ?`, r.place, string(r.Kind), string(r.State), string(r.Trust), r.Text,
+	_, err := tx.Exec(`UPDATE memory_record SET place = ?, kind = ?, state = ?, trust = ?, text = ?, digest = ?,
+		labels = ?, version = ?, uses = ?,
+		replaced_by = ?, changed_at = ?, expires_at = ? WHERE tenant = ? AND id = ?`, r.place, string(r.Kind), string(r.State), string(r.Trust),
+		r.Text,
 		r.digest, joined(r.Labels), r.Version, r.Uses, r.ReplacedBy, r.ChangedAt, r.ExpiresAt, tenant, r.ID)
 	return err
 }
 
 // keep writes down what was done to a record, with its text from then on.
 func keep(tx *db.Tx, tenant string, r *row, what, by string) error {
-	_, err := tx.Exec("INSERT INTO memory_version (tenant, id, version, what, text, made_by, made_at) VALUES (?, ?, ?, ?, ?, ?, ?)", tenant, r.ID,
+	_, err := tx.Exec("INSERT INTO memory_version (tenant, id, version, what, text, made_by, made_at) VALUES (?, ?, ?, ?, ?, ?, ?)", tenant,
+		r.ID,
 		r.Version, what, r.Text, by, tx.Now())
 	return err
 }
@@ -127,7 +130,8 @@ func sources(q asker, tenant string, records ...*wire.Record) error {
 			args = append(args, r.ID)
 		}
 		marks, args := filled(args, n)
-		rows, err := q.Query("SELECT id, kind, ref, digest, place FROM memory_source WHERE tenant = ? AND id IN ("+marks+") ORDER BY id, seq", args...)
+		rows, err := q.Query("SELECT id, kind, ref, digest, place FROM memory_source WHERE tenant = ? AND id IN ("+marks+") ORDER BY id, seq",
+			args...)
 		_, err = db.Collect(rows, err, func(rows *sql.Rows) (s wire.Source, err error) {
 			var id string
 			err = rows.Scan(&id, &s.Kind, &s.Ref, &s.Digest, &s.Place)

@@ -192,7 +192,8 @@ func end(tx *db.Tx, s Server, by string) error {
 
 // forgetOld drops the oldest servers that ended. One of a cluster stays until what it left is settled.
 func forgetOld(tx *db.Tx, before int64) error {
-	if _, err := tx.Exec("DELETE FROM server_cluster WHERE server IN (SELECT id FROM server WHERE ended_at > 0 AND settled_at > 0 AND fence < ?)",
+	if _, err := tx.Exec("DELETE FROM server_cluster WHERE server IN (SELECT id FROM server WHERE ended_at > 0 AND "+
+		"settled_at > 0 AND fence < ?)",
 		before); err != nil {
 		return err
 	}

@@ -41,7 +41,8 @@ func connectorRoutes(p *Panel) {
 		}
 		return v.connectorsWith("", to.URL)
 	}, again)
-	confirm(p, wire.Remove, func(id string) wire.NameIn { return wire.NameIn{Name: id} }, confirmed{path: "/panel/connectors/{id}/remove", title: "Remove this connector?", text: "Its tools are gone from every session with the next call.",
+	confirm(p, wire.Remove, func(id string) wire.NameIn { return wire.NameIn{Name: id} }, confirmed{path: "/panel/connectors/{id}/remove",
+		title: "Remove this connector?", text: "Its tools are gone from every session with the next call.",
 		does: "Remove", back: "/panel/connectors", said: "connector-gone", nav: "connectors"})
 }
 

@@ -34,7 +34,8 @@ func sampleJobs() JobsView {
 
 const sampleUnified = "diff --git a/internal/billing/invoice.go b/internal/billing/invoice.go\nindex 1111111..2222222 100644\n" +
 	"--- a/internal/billing/invoice.go\n+++ b/internal/billing/invoice.go\n@@ -3,7 +3,7 @@ package billing\n \n" +
-	"-// Total adds up an invoice's lines.\n+// Total adds up an invoice's lines, less what was credited.\n func (i Invoice) Total() Money {\n" +
+	"-// Total adds up an invoice's lines.\n+// Total adds up an invoice's lines, less what was credited.\n func " +
+	"(i Invoice) Total() Money {\n" +
 	" \tvar sum Money\n \tfor _, l := range i.Lines {\n \t\tsum += l.Amount\n \t}\n-\treturn sum\n+\treturn sum - i.Credited\n }\n" +
 	"diff --git a/scripts/check b/scripts/check\nold mode 100755\nnew mode 100644\n"
 

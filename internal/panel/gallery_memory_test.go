@@ -16,7 +16,8 @@ func sampleMemory() MemoryView {
 		Older: "/panel/memory?before=mem_4", Rows: []MemoryRow{
 			{ID: "mem_1", Text: "Releases are made on Tuesdays, never before a holiday.", Where: "team", From: "by owner", Kind: wire.Decision,
 				State: wire.Live, Trust: wire.Stated, Made: before(time.Hour)},
-			{ID: "mem_2", Text: "Credits are taken off before rounding; the bank does it the other way round, which is why the two reports differ by a cent.",
+			{ID: "mem_2", Text: "Credits are taken off before rounding; the bank does it the other way round, which is why the two " +
+				"reports differ by a cent.",
 				Where: "project atlas", From: "from commit 9c1e44d0b7f3", Kind: wire.Lesson, State: wire.Live, Trust: wire.Approved,
 				Made: before(30 * time.Hour)},
 			{ID: "mem_3", Text: "The staging ledger is at p\u0430ypal.example\u200b", Where: "project atlas",

@@ -11,10 +11,14 @@ import (
 
 // Sample data for terminals and relays.
 
-var sampleScreen = "\x1b[1;38;5;209m ▐▛███▜▌\x1b[0m   \x1b[1mClaude Code\x1b[0m v2.1.197\r\n\x1b[38;5;209m▝▜█████▛▘\x1b[0m  ~/src/atlas\r\n\r\n" +
-	"\x1b[48;5;237m❯ mend the total of invoices with a credit                                                                        \x1b[0m\r\n\r\n" +
-	"● \x1b[1mRead\x1b[0m(internal/billing/invoice.go)\r\n  ⎿  Read \x1b[1m42\x1b[0m lines\r\n\r\n● \x1b[1mUpdate\x1b[0m(internal/billing/invoice.go)\r\n" +
-	"      \x1b[41m - return sum\x1b[0m\r\n      \x1b[42m + return sum - i.Credited\x1b[0m\r\n\r\n\x1b[38;5;216m✽ Herding…\x1b[0m (12s · esc to interrupt)\r\n" +
+var sampleScreen = "\x1b[1;38;5;209m ▐▛███▜▌\x1b[0m   \x1b[1mClaude Code\x1b[0m " +
+	"v2.1.197\r\n\x1b[38;5;209m▝▜█████▛▘\x1b[0m  ~/src/atlas\r\n\r\n" +
+	"\x1b[48;5;237m❯ mend the total of invoices with a credit                                                               " +
+	"         \x1b[0m\r\n\r\n" +
+	"● \x1b[1mRead\x1b[0m(internal/billing/invoice.go)\r\n  ⎿  Read \x1b[1m42\x1b[0m lines\r\n\r\n● " +
+	"\x1b[1mUpdate\x1b[0m(internal/billing/invoice.go)\r\n" +
+	"      \x1b[41m - return sum\x1b[0m\r\n      \x1b[42m + return sum - i.Credited\x1b[0m\r\n\r\n\x1b[38;5;216m✽ Herding…\x1b[0m " +
+	"(12s · esc to interrupt)\r\n" +
 	"\x1b]8;;https://evil.example/\x07a link that is none\x1b]8;;\x07\x1b]0;a title\x07\x1b]52;c;ZXZpbA==\x07"
 
 // sampleStream is a terminal that shows one screen.

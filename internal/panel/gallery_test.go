@@ -133,7 +133,8 @@ func oddAsk() AskView {
 		4000)
 	a.Pages = []AskPage{{Number: 1, Digest: "p1", Parts: askParts(&approval.Page{Pieces: []approval.Piece{
 		{Name: "args.command", Form: "command", Text: long},
-		{Name: "args.image", Form: "bytes", Text: "image/png, 48213 bytes, SHA-256 6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d1e2f3a4b5c6d7e8f9a0b1c2d"},
+		{Name: "args.image", Form: "bytes",
+			Text: "image/png, 48213 bytes, SHA-256 6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d1e2f3a4b5c6d7e8f9a0b1c2d"},
 		{Name: "folder", Form: "line", Text: "/home/ann/atlas"}}}, "ask_1")}}
 	return a
 }
@@ -287,7 +288,8 @@ func sampleSystem() SystemView {
 func samplePolicy() PolicyView {
 	return PolicyView{
 		Now: galleryNow, Version: 7, Grants: sampleGrants(),
-		Rules: "// financial records need a person\nforbid (principal, action == Action::\"edit\", resource)\nwhen { resource.data_class == \"financial_record\" }\nunless { context.approved };\n",
+		Rules: "// financial records need a person\nforbid (principal, action == Action::\"edit\", resource)\nwhen { resource.data_class == " +
+			"\"financial_record\" }\nunless { context.approved };\n",
 		Versions: []ui.Moment{
 			{Tone: ui.Info, Icon: "policy", Who: "owner", Title: "version 7", Detail: "financial-edits added", At: before(2 * time.Hour)},
 			{Tone: ui.Quiet, Icon: "policy", Who: "owner", Title: "version 6", Detail: "migrator may not read secrets", At: before(50 * time.Hour)},
@@ -308,8 +310,9 @@ func sampleProof() ProofView {
 		Root: "b7d1e0c94a5f6b3c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f1a0b9c",
 		Path: []string{"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9",
 			"1c2d3e4f5061728394a5b6c7d8e9fa0b1c2d3e4f5061728394a5b6c7d8e9fa0b", "2e3f405162738495a6b7c8d9eafb0c1d2e3f405162738495a6b7c8d9eafb0c1d"},
-		Checkpoint: "tandem.localhost/builder-7\n12408\nt9HgyUpfazwtHg+ai3xtXk86KxwNnY9+ampcTT4vGgs=\n\n— tandem.localhost/builder-7 Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n",
-		PublicKey:  "tandem.localhost/builder-7+8ff8a1b2+Ab1…", Receipt: "/panel/journal/12408/receipt", Checked: true,
+		Checkpoint: "tandem.localhost/builder-7\n12408\nt9HgyUpfazwtHg+ai3xtXk86KxwNnY9+ampcTT4vGgs=\n\n— tandem.localhost/builder-7 " +
+			"Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n",
+		PublicKey: "tandem.localhost/builder-7+8ff8a1b2+Ab1…", Receipt: "/panel/journal/12408/receipt", Checked: true,
 	}
 }
 
@@ -469,11 +472,13 @@ func sampleRepos() ReposView {
 			Description: graph[0].Description, Changed: before(2 * time.Minute)},
 			{Name: "default", Change: graph[4].Change, Commit: graph[4].Commit, Description: graph[4].Description, Changed: before(time.Hour)}},
 		Graph: graph, More: true,
-		Selected: &CommitView{host.ChangeOut{Node: graph[0], Text: "billing: round once\n\nEach line was rounded, and then the sum.", Paths: []host.ChangedPath{
-			{Status: "M", Path: "internal/billing/invoice.go", Before: sampleBefore, After: sampleAfter},
-			{Status: "C", Path: "internal/billing/round.go", Before: "package billing\n",
-				After: "package billing\n\n<<<<<<< conflict 1 of 1\n+++++++ one\nfunc up() {}\n------- base\n+++++++ two\nfunc down() {}\n>>>>>>> conflict 1 of 1 ends\n"},
-			{Status: "A", Path: "logo.png", Omitted: "not text"}},
+		Selected: &CommitView{host.ChangeOut{Node: graph[0], Text: "billing: round once\n\nEach line was rounded, and then the sum.",
+			Paths: []host.ChangedPath{
+				{Status: "M", Path: "internal/billing/invoice.go", Before: sampleBefore, After: sampleAfter},
+				{Status: "C", Path: "internal/billing/round.go", Before: "package billing\n",
+					After: "package billing\n\n<<<<<<< conflict 1 of 1\n+++++++ one\nfunc up() {}\n------- base\n+++++++ two\nfunc down() " +
+						"{}\n>>>>>>> conflict 1 of 1 ends\n"},
+				{Status: "A", Path: "logo.png", Omitted: "not text"}},
 			Operations: []host.ChangeOperation{{Operation: strings.Repeat("a", 128), Description: "describe commit 1111", Workspace: "builder",
 				Actor: "builder", Commit: graph[0].Commit, When: before(2 * time.Minute)},
 				{Operation: strings.Repeat("b", 128), Description: "snapshot working copy", Workspace: "builder", Actor: "builder",

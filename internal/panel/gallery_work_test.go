@@ -24,9 +24,12 @@ func sampleSessions() SessionsView {
 		}}
 }
 
-const sampleMarkdown = "## What I found\n`Total()` adds up the lines and leaves the **credit** out. I look at where credits are kept first.\n\n" +
-	"1. read `credit.go`\n2. run the tests\n   - those of the package\n   - then *all*\n\n```go\nfunc (i Invoice) Total() Money {\n\treturn sum - i.Credited\n}\n```\n\n" +
-	"| case | got | want |\n|---|---|---|\n| one credit | 120 | 100 |\n\n> Credits are kept apart, see [the notes](https://notes.example/credits). ![](https://evil.example/p.png)"
+const sampleMarkdown = "## What I found\n`Total()` adds up the lines and leaves the **credit** out. " +
+	"I look at where credits are kept first.\n\n" +
+	"1. read `credit.go`\n2. run the tests\n   - those of the package\n   - then *all*\n\n```go\nfunc (i Invoice) Total() Money " +
+	"{\n\treturn sum - i.Credited\n}\n```\n\n" +
+	"| case | got | want |\n|---|---|---|\n| one credit | 120 | 100 |\n\n> Credits are kept apart, " +
+	"see [the notes](https://notes.example/credits). ![](https://evil.example/p.png)"
 
 func sampleSession() SessionView {
 	row := sampleSessions().Rows[0]
@@ -42,13 +45,16 @@ func sampleSession() SessionView {
 	return SessionView{
 		SessionRow: row, Now: galleryNow, Mode: "immediate", May: true, Open: 2,
 		Entries: []ChatEntry{
-			{Who: "you", Name: "owner", Kind: "text", Text: "Invoices with a credit show the wrong total.\nFind out why and mend it; keep the tests.", At: before(6 * time.Minute)},
+			{Who: "you", Name: "owner", Kind: "text",
+				Text: "Invoices with a credit show the wrong total.\nFind out why and mend it; keep the tests.", At: before(6 * time.Minute)},
 			{Who: "agent", Name: row.Model, Kind: "reasoning", Text: "Total adds the lines and never looks at the credit.",
 				At: before(5 * time.Minute)},
 			{Who: "agent", Name: row.Model, Kind: "text", Text: sampleMarkdown, At: before(5 * time.Minute)},
 			{Who: "agent", Name: row.Model, Kind: "call", Call: &grep, At: before(5 * time.Minute)},
 			{Who: "agent", Name: row.Model, Kind: "call", Call: &bash, At: before(4 * time.Minute)},
-			{Who: "agent", Name: row.Model, Kind: "text", Text: "The test shows it: 120 instead of 100. This edit takes the credit off <b>once</b>, in one place.\u200b", At: before(time.Minute)},
+			{Who: "agent", Name: row.Model, Kind: "text",
+				Text: "The test shows it: 120 instead of 100. This edit takes the credit off <b>once</b>, in one place.\u200b",
+				At:   before(time.Minute)},
 			{Who: "agent", Name: row.Model, Kind: "call", Call: &edit, At: before(time.Minute)},
 		},
 		Asks: []AskRow{sampleAsks[1]}, Ask: answerable(),

@@ -148,7 +148,8 @@ func TestJourney(t *testing.T) {
 		"found": "1", "payload": "true", "proof": "The proof holds", "explained": "A person must approve", "actor": "builder",
 		"tabs": "true", "denied": "403", "allowedAgain": "200", "check": "Nothing was changed", "minted": "200", "said": "true",
 		"sessionRow": "done", "providers": "needs no key",
-		"spaceCards": "Members, Safety phrase, Variables, Leased files, Findings, Leave, What happened, Join a space, Open a space, Hosted on this machine, Seats on this machine", "hosted": "done", "hostedWords": "false",
+		"spaceCards": "Members, Safety phrase, Variables, Leased files, Findings, Leave, What happened, Join a space, Open a space, " +
+			"Hosted on this machine, Seats on this machine", "hosted": "done", "hostedWords": "false",
 		"noSpace": "You are in no space", "task": "Look into <b>it</b>", "mail": "That was not sent", "revoked": "401", "signedOut": "401",
 	} {
 		if s := fmt.Sprint(got.Seen[name]); s != want {

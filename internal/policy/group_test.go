@@ -153,7 +153,8 @@ func TestWhatAnAskNeeds(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	for _, wrong := range []string{`@critical permit (principal, action, resource);`, `@ask @presence("face") forbid (principal, action, resource);`,
+	for _, wrong := range []string{`@critical permit (principal, action, resource);`,
+		`@ask @presence("face") forbid (principal, action, resource);`,
 		`@ask @approvers("agent:x") forbid (principal, action, resource);`} {
 		if _, err := Compile(Source{Tenant: "home", Rules: wrong}); err == nil {
 			t.Errorf("%s compiles", wrong)

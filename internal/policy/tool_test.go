@@ -148,7 +148,8 @@ func TestCommands(t *testing.T) {
 // is made of: /bin/rm and git -C . push once ran where rm and git push were denied.
 func TestADeniedCommandHasManyNames(t *testing.T) {
 	tool := func(patterns ...string) func(*ScopedGrant) { return func(g *ScopedGrant) { g.ToolPatterns = patterns } }
-	c := compiled(t, `@id("no-curl") forbid (principal, action == Action::"execute", resource is Tool) when { context.commands.contains("npm publish") };`, append(DefaultGrants(),
+	c := compiled(t, `@id("no-curl") forbid (principal, action == Action::"execute", resource is Tool) when { `+
+		`context.commands.contains("npm publish") };`, append(DefaultGrants(),
 		give(t, "all", "session:*", Allow, "tool:/", "execute"),
 		give(t, "no", "session:*", Deny, "tool:/", "execute", tool("bash(command: rm; command: git push)")))...)
 	v := seen(t, c, "session:s", "person:me")

@@ -36,7 +36,8 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Read one shared key."},
 			func(in wire.KeyIn) op.Resource { return at(in.Key) }, r.get),
 		wire.Put.State(op.Spec{Right: "resource.write", Method: "PUT", Path: "/resource/{key...}",
-			Doc:     "Create or change a shared key, by compare-and-set when asked.\nLocks and leases are keys that are put with if_absent, own and ttl_ms.",
+			Doc: "Create or change a shared key, by compare-and-set when asked.\nLocks and leases are keys that are put with " +
+				"if_absent, own and ttl_ms.",
 			Aliases: []op.Alias{{Method: "PATCH", Path: "/resource/{key...}"}, {Method: "PUT", Path: "/resource"}}},
 			func(in wire.PutIn) op.Resource { return at(in.Key) }, r.put),
 		wire.Delete.State(op.Spec{Right: "resource.write", Method: "DELETE", Path: "/resource/{key...}",

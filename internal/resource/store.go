@@ -98,7 +98,8 @@ func insert(tx *db.Tx, tenant string, r *wire.Resource) error {
 
 // update writes a key whose row load found, and locked.
 func update(tx *db.Tx, tenant string, r *wire.Resource) error {
-	_, err := tx.Exec("UPDATE resource SET value = ?, rev = ?, fence = ?, owner = ?, updated_by = ?, updated_at = ?, expires_at = ? WHERE tenant = ? AND key = ?",
+	_, err := tx.Exec("UPDATE resource SET value = ?, rev = ?, fence = ?, owner = ?, updated_by = ?, updated_at = ?, "+
+		"expires_at = ? WHERE tenant = ? AND key = ?",
 		string(r.Value), r.Rev, r.Fence, r.Owner, r.UpdatedBy, r.UpdatedAt, expiry(r), tenant, r.Key)
 	return err
 }

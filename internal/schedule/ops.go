@@ -18,7 +18,8 @@ func place(kind wire.Kind) op.Resource {
 func (r *Room) Ops() []op.Op {
 	return []op.Op{
 		wire.Set.State(op.Spec{Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
-			Doc: "Have the server copy everything, or forget old payloads, at set times.\nNeeds a person present, and grants the server what it needs for that."},
+			Doc: "Have the server copy everything, or forget old payloads, at set times.\nNeeds a person present, " +
+				"and grants the server what it needs for that."},
 			func(in wire.SetIn) op.Resource { return place(in.Kind) }, r.set),
 		wire.Remove.State(op.Spec{Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
 			Doc: "Have the server do something no longer, and take its grant back."},

@@ -21,7 +21,8 @@ func Missing(ctx context.Context, d *db.DB, keepers []Keeper) (gone []Gone, err 
 		if k.Name() != "file" {
 			continue
 		}
-		rows, err := d.Query(ctx, `SELECT id FROM secret_key WHERE keeper = 'file' AND (state = 'current' OR EXISTS (SELECT 1 FROM secret WHERE key_id = secret_key.id)) ORDER BY id`)
+		rows, err := d.Query(ctx, `SELECT id FROM secret_key WHERE keeper = 'file' AND (state = 'current' OR EXISTS (SELECT 1 FROM secret
+			WHERE key_id = secret_key.id)) ORDER BY id`)
 		ids, err := db.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
 		if err != nil {
 			return nil, err

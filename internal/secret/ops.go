@@ -67,7 +67,8 @@ func (r *Room) keeps(tx *db.Tx, c op.Caller, verb, name string) error {
 	if err != nil {
 		return err
 	}
-	return needsPerson(fault.New(fault.Denied, verb, "%s was stored by a person who was present, and is struck from everybody's record: changing it needs one too", name))
+	return needsPerson(fault.New(fault.Denied, verb,
+		"%s was stored by a person who was present, and is struck from everybody's record: changing it needs one too", name))
 }
 
 func needsPerson(f *fault.Error) error {

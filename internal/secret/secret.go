@@ -71,7 +71,8 @@ func (r *Room) Keeper(ctx context.Context) (string, error) {
 // rotations that a crash cut off.
 func (r *Room) tidy(ctx context.Context) error {
 	type row struct{ id, keeper string }
-	rows, err := r.db.Query(ctx, "SELECT id, keeper FROM secret_key WHERE state <> 'current' AND NOT EXISTS (SELECT 1 FROM secret WHERE key_id = secret_key.id)")
+	rows, err := r.db.Query(ctx,
+		"SELECT id, keeper FROM secret_key WHERE state <> 'current' AND NOT EXISTS (SELECT 1 FROM secret WHERE key_id = secret_key.id)")
 	old, err := db.Collect(rows, err, func(s scanner) (v row, err error) { return v, s.Scan(&v.id, &v.keeper) })
 	if err != nil || len(old) == 0 {
 		return err
@@ -112,7 +113,8 @@ func (r *Room) ensureKey(ctx context.Context) error {
 		return err
 	}
 	return r.db.Write(ctx, func(tx *db.Tx) error {
-		n, err := tx.Changed("UPDATE secret_key SET state = 'current' WHERE id = ? AND NOT EXISTS (SELECT 1 FROM secret_key WHERE state = 'current')", keyID)
+		n, err := tx.Changed("UPDATE secret_key SET state = 'current' WHERE id = ? AND NOT EXISTS (SELECT 1 FROM secret_key "+
+			"WHERE state = 'current')", keyID)
 		if err == nil && n == 0 { // another server was first
 			_, err = tx.Exec("UPDATE secret_key SET state = 'old' WHERE id = ?", keyID)
 		}

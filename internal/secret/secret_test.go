@@ -343,7 +343,8 @@ func TestKeyring(t *testing.T) {
 			t.Fatalf("%s is missing: run make test-tools", program)
 		}
 	}
-	const session = `printf secret | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec "$0" -test.run '^TestKeyring$' -test.v`
+	const session = `printf secret | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec "$0" ` +
+		`-test.run '^TestKeyring$' -test.v`
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "dbus-run-session", "--", "sh", "-c", session, os.Args[0])

@@ -84,7 +84,8 @@ func (r *Room) put(tx *db.Tx, tenant, name, value, by, struck string) (wire.Info
 	if err != nil {
 		return info, err
 	}
-	_, err = tx.Exec(`INSERT INTO secret (tenant, name, version, key_id, sealed, created_at, updated_at, updated_by, struck) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err = tx.Exec(`INSERT INTO secret (tenant, name, version, key_id, sealed, created_at, updated_at, updated_by, struck)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, key_id = excluded.key_id, sealed = excluded.sealed,
 		updated_at = excluded.updated_at, updated_by = excluded.updated_by, struck = excluded.struck`,
 		tenant, name, info.Version, keyID, sealed, info.Created, info.Updated, by, info.Struck)

@@ -37,7 +37,8 @@ type DiscardOut struct {
 func (r *Room) checkoutOps() []op.Op {
 	return []op.Op{
 		op.Touching(SessionCheckout.Effect(op.Spec{Right: "session.create", Method: "POST", Path: "/session-checkouts", MCP: "-",
-			Doc: "Make a checkout of a repository for one session, beside it: a git worktree on a branch of its own, or a jj workspace.\nWhat is not committed in the repository stays there."},
+			Doc: "Make a checkout of a repository for one session, beside it: a git worktree on a branch of its own, or a jj workspace.\nWhat is " +
+				"not committed in the repository stays there."},
 			func(CheckoutIn) op.Resource { return at("") }, r.checkout, nil),
 			func(_ context.Context, in CheckoutIn) op.Touch { return Branching(in.Directory) }),
 		SessionKeep.Effect(op.Spec{Right: "session.write", Method: "POST", Path: "/sessions/{id}/keep", MCP: "-",
@@ -216,7 +217,8 @@ func (r *Room) TakeBack(ctx context.Context, tenant, path string) error {
 	if err != nil || i < 0 {
 		return err
 	}
-	rows, err := r.db.Query(ctx, "SELECT "+sessionColumns+" FROM session WHERE tenant = ? AND (directory = ? OR directory LIKE ?)", tenant, path,
+	rows, err := r.db.Query(ctx, "SELECT "+sessionColumns+" FROM session WHERE tenant = ? AND (directory = ? OR directory LIKE ?)", tenant,
+		path,
 		strings.NewReplacer("%", "_", `\`, "_").Replace(path)+"/%")
 	there, err := db.Collect(rows, err, func(rows *sql.Rows) (*Session, error) { return scanSession(rows) })
 	if err != nil {

@@ -32,7 +32,8 @@ func (r *Room) confineOps() []op.Op {
 	return []op.Op{
 		SessionUnconfine.State(op.Spec{Right: "session.grant", Method: "POST", Path: "/sessions/{id}/unconfined", MCP: "-",
 			Present: true, People: true,
-			Doc: "Let the commands of one session run without a sandbox, on a machine that has none.\nEach command still asks as policy says. It ends with the session."}, one, r.unconfine),
+			Doc: "Let the commands of one session run without a sandbox, on a machine that has none.\nEach command still asks as policy says. " +
+				"It ends with the session."}, one, r.unconfine),
 		SessionConfine.State(op.Spec{Right: "session.write", Method: "DELETE", Path: "/sessions/{id}/unconfined", MCP: "-",
 			Doc: "Take back that a session's commands may run without a sandbox."}, one, r.confine),
 		SessionUnconfined.Read(op.Spec{Right: "session.list", Masked: true, Method: "GET", Path: "/sessions-unconfined", MCP: "-",
@@ -57,7 +58,8 @@ func (r *Room) unconfine(ctx context.Context, tx *db.Tx, in IDIn) (Unconfined, e
 	}
 	u := Unconfined{Session: s.ID, GrantedBy: c.Name, CreatedAt: tx.Now()}
 	_, err = tx.Exec(`INSERT INTO session_unconfined (tenant, session, granted_by, created_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (tenant, session) DO UPDATE SET granted_by = excluded.granted_by, created_at = excluded.created_at`, c.Tenant, u.Session, u.GrantedBy, u.CreatedAt)
+		ON CONFLICT (tenant, session) DO UPDATE SET granted_by = excluded.granted_by, created_at = excluded.created_at`, c.Tenant, u.Session,
+		u.GrantedBy, u.CreatedAt)
 	op.Row(ctx, u.seal(c.Tenant))
 	return u, err
 }

@@ -262,7 +262,8 @@ func (r *Room) CutParts(ctx context.Context) error {
 		return err
 	}
 	rows, err := r.db.Query(ctx, `SELECT e.tenant, e.session, e.seq, e.turn, e.body FROM session_event e WHERE e.type IN (?, ?) AND NOT EXISTS
-		(SELECT 1 FROM session_event x WHERE x.tenant = e.tenant AND x.session = e.session AND x.seq > e.seq AND x.type = ?)`, EventPart, EventOutput, EventPartEnd)
+		(SELECT 1 FROM session_event x WHERE x.tenant = e.tenant AND x.session = e.session AND x.seq > e.seq AND x.type = ?)`, EventPart,
+		EventOutput, EventPartEnd)
 	if err != nil {
 		return err
 	}

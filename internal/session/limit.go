@@ -86,7 +86,8 @@ func (r *Room) limitOps() []op.Op {
 			Doc: "List the budgets of actors and of everybody together, and what was used of them."},
 			func(Nothing) op.Resource { return at("") }, r.listLimits),
 		BudgetSet.State(op.Spec{Right: "session.admin", Method: "PUT", Path: "/budgets", MCP: "-", Present: true, People: true,
-			Doc: "Set the budget of an actor, or of everybody together, for a day, a month or ever.\nA session stops before the call that would exceed it. Without bounds it is removed."},
+			Doc: "Set the budget of an actor, or of everybody together, for a day, a month or ever.\nA session stops before the call that would " +
+				"exceed it. Without bounds it is removed."},
 			func(LimitIn) op.Resource { return at("") }, r.setLimit),
 	}
 }
@@ -108,8 +109,10 @@ func (r *Room) limits(ctx context.Context, tenant string) ([]Limit, error) {
 // usedBy adds up what a subject used in a span.
 func (r *Room) usedBy(ctx context.Context, tenant, subject string, p Period) (u Used, err error) {
 	var micros int64
-	err = r.db.QueryRow(ctx, `SELECT COALESCE(SUM(tokens), 0), COALESCE(SUM(cost), 0), COALESCE(SUM(turns), 0), COALESCE(SUM(calls), 0), COALESCE(SUM(micros), 0)
-		FROM session_used WHERE tenant = ? AND subject = ? AND day >= ?`, tenant, subject, p.since(r.now())).Scan(&u.Tokens, &u.Cost, &u.Turns, &u.Calls, &micros)
+	err = r.db.QueryRow(ctx,
+		`SELECT COALESCE(SUM(tokens), 0), COALESCE(SUM(cost), 0), COALESCE(SUM(turns), 0), COALESCE(SUM(calls), 0), COALESCE(SUM(micros), 0)
+		FROM session_used WHERE tenant = ? AND subject = ? AND day >= ?`, tenant, subject, p.since(r.now())).Scan(&u.Tokens, &u.Cost, &u.Turns,
+		&u.Calls, &micros)
 	u.Seconds = micros / 1e6
 	return u, err
 }
@@ -166,8 +169,10 @@ func (r *Room) count(tx *db.Tx, s *Session, before, after *Turn) error {
 			continue
 		}
 		if _, err := tx.Exec(`INSERT INTO session_used (tenant, subject, day, tokens, cost, turns, calls, micros) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, subject, day) DO UPDATE SET tokens = session_used.tokens + excluded.tokens, cost = session_used.cost + excluded.cost,
-			turns = session_used.turns + excluded.turns, calls = session_used.calls + excluded.calls, micros = session_used.micros + excluded.micros`,
+			ON CONFLICT (tenant, subject, day) DO UPDATE SET tokens = session_used.tokens + excluded.tokens,
+			cost = session_used.cost + excluded.cost,
+			turns = session_used.turns + excluded.turns, calls = session_used.calls + excluded.calls,
+			micros = session_used.micros + excluded.micros`,
 			s.Tenant, who, Daily.since(tx.Now()), tokens, int64(cost), turns, calls, ran.Microseconds()); err != nil {
 			return fmt.Errorf("count what was used: %w", err)
 		}

@@ -47,7 +47,8 @@ func (r *Room) Look(ctx context.Context, w Work, folders []string, b *box.Box) e
 			known.Holding(folder, *b)
 		}
 		if err := r.db.Write(ctx, func(tx *db.Tx) error {
-			_, err := tx.Exec(`INSERT INTO session_look (tenant, work, session, folder, known, home) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, work, folder) DO NOTHING`,
+			_, err := tx.Exec(`INSERT INTO session_look (tenant, work, session, folder, known, home) VALUES (?, ?, ?, ?, ?, ?)
+				ON CONFLICT (tenant, work, folder) DO NOTHING`,
 				w.Tenant, w.ID, w.Session, folder, encode(known), r.Owner.Home)
 			return err
 		}); err != nil {

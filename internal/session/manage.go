@@ -77,7 +77,8 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 		}
 		if in.Query != "" {
 			like := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(in.Query)) + "%"
-			where += ` AND (lower(title) LIKE ? ESCAPE '\' OR EXISTS (SELECT 1 FROM session_message m WHERE m.tenant = session.tenant AND m.session = session.id AND lower(m.blocks) LIKE ? ESCAPE '\'))`
+			where += ` AND (lower(title) LIKE ? ESCAPE '\' OR EXISTS (SELECT 1 FROM session_message m WHERE m.tenant = session.tenant AND ` +
+				`m.session = session.id AND lower(m.blocks) LIKE ? ESCAPE '\'))`
 			args = append(args, like, like)
 		}
 		rows, err := r.db.Query(ctx, "SELECT "+sessionColumns+", "+newestTurn+" FROM session WHERE "+where+" ORDER BY id DESC LIMIT 200", args...)

@@ -83,7 +83,8 @@ func (r *Room) providerOps() []op.Op {
 			Doc: "Ask a provider which models it offers."},
 			func(in ProviderIn) op.Resource { return providerAt(in.ID) }, r.listModels),
 		ProviderAdd.State(op.Spec{Right: "provider.write", Method: "POST", Path: "/providers", MCP: "-",
-			Doc: "Add an endpoint that speaks Chat Completions, Responses or Messages, or give a known provider another address.\nA key that was stored for another address is forgotten: it goes where it was meant to go, and nowhere else."},
+			Doc: "Add an endpoint that speaks Chat Completions, Responses or Messages, or give a known provider another address.\nA key that was " +
+				"stored for another address is forgotten: it goes where it was meant to go, and nowhere else."},
 			func(in ProviderAddIn) op.Resource { return providerAt(in.ID) }, r.addProvider),
 		ProviderRemove.State(op.Spec{Right: "provider.write", Method: "DELETE", Path: "/providers/{id}", MCP: "-",
 			Doc: "Forget an endpoint that was added."},
@@ -284,7 +285,8 @@ func (r *Room) addProvider(ctx context.Context, tx *db.Tx, in ProviderAddIn) (ca
 		}
 	}
 	_, err = tx.Exec(`INSERT INTO session_provider (tenant, id, name, base, wire, keyless, model) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, id) DO UPDATE SET name = excluded.name, base = excluded.base, wire = excluded.wire, keyless = excluded.keyless, model = excluded.model`,
+		ON CONFLICT (tenant, id) DO UPDATE SET name = excluded.name, base = excluded.base, wire = excluded.wire,
+		keyless = excluded.keyless, model = excluded.model`,
 		op.CallerFrom(ctx).Tenant, e.ID, e.Name, e.Base, e.Wire, e.Keyless, e.Default)
 	return e, err
 }

@@ -65,7 +65,8 @@ func (r *Room) questionOps() []op.Op {
 			Doc: "List the questions of agents that wait for an answer."},
 			func(Nothing) op.Resource { return at("") }, r.questions),
 		QuestionAnswer.State(op.Spec{Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer",
-			Doc: "Answer an agent's question, or refuse to. The answer reaches the agent as the result of its call.\nNobody answers a session's question who is that session, opened it or was opened by it."},
+			Doc: "Answer an agent's question, or refuse to. The answer reaches the agent as the result of its call.\nNobody answers a session's " +
+				"question who is that session, opened it or was opened by it."},
 			func(in AnswerIn) op.Resource { return at(r.sessionOf(in.ID)) }, r.answer),
 	}
 }

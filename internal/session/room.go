@@ -159,7 +159,8 @@ func (r *Room) NamedIn(tx *db.Tx, tenant, session string) string {
 	title := called(inTx{tx}, tenant, session)
 	var said string
 	var blocks []provider.Block
-	err := tx.QueryRow("SELECT blocks FROM session_message WHERE tenant = ? AND session = ? AND role = ? ORDER BY seq LIMIT 1", tenant, session,
+	err := tx.QueryRow("SELECT blocks FROM session_message WHERE tenant = ? AND session = ? AND role = ? ORDER BY seq LIMIT 1", tenant,
+		session,
 		string(RoleUser)).Scan(&said)
 	if err == nil {
 		err = decode(said, &blocks)

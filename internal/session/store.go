@@ -65,10 +65,12 @@ func later(micros int64) *time.Time {
 	return &t
 }
 
-const sessionColumns = `tenant, id, title, directory, driver, model, parent, mode, config, todos, owner, chain, archived, events, messages, reverted, created_at, updated_at`
+const sessionColumns = `tenant, id, title, directory, driver, model, parent, mode, config, todos, owner, chain, archived, events, ` +
+	`messages, reverted, created_at, updated_at`
 
 // newestTurn is the state of a session's newest turn, for a list.
-const newestTurn = `coalesce((SELECT t.state FROM session_turn t WHERE t.tenant = session.tenant AND t.session = session.id ORDER BY t.id DESC LIMIT 1), 'idle')`
+const newestTurn = `coalesce((SELECT t.state FROM session_turn t WHERE t.tenant = session.tenant AND t.session = session.id ORDER BY ` +
+	`t.id DESC LIMIT 1), 'idle')`
 
 // scanSession reads a session's columns, and more behind them where there are.
 func scanSession(row scanner, more ...any) (*Session, error) {
@@ -104,7 +106,8 @@ func loadSession(r reader, tenant, id, lock string) (*Session, error) {
 
 func saveSession(tx *db.Tx, s *Session) error {
 	_, err := tx.Exec(`INSERT INTO session (`+sessionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, id) DO UPDATE SET title = excluded.title, directory = excluded.directory, model = excluded.model, mode = excluded.mode,
+		ON CONFLICT (tenant, id) DO UPDATE SET title = excluded.title, directory = excluded.directory, `+
+		`model = excluded.model, mode = excluded.mode,
 		config = excluded.config, todos = excluded.todos, archived = excluded.archived, events = excluded.events, messages = excluded.messages,
 		reverted = excluded.reverted, updated_at = excluded.updated_at`,
 		s.Tenant, s.ID, s.Title, s.Directory, s.Driver, s.Model, s.Parent, string(s.Mode), encode(s.Config), encode(s.Todos), s.Owner,
@@ -113,7 +116,8 @@ func saveSession(tx *db.Tx, s *Session) error {
 	return err
 }
 
-const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, created_at, started_at, ended_at, ran, since, prompted, server`
+const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, ` +
+	`created_at, started_at, ended_at, ran, since, prompted, server`
 
 func scanTurn(row scanner) (*Turn, error) {
 	var t Turn
@@ -210,7 +214,8 @@ func messagesWhere(r reader, rest, tenant, session string, args ...any) ([]*Mess
 func insertMessage(tx *db.Tx, s *Session, m *Message) error {
 	s.messages++
 	m.Seq, m.CreatedAt = s.messages, tx.Now()
-	_, err := tx.Exec(`INSERT INTO session_message (tenant, session, seq, id, turn, role, blocks, model, hidden, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+	_, err := tx.Exec(`INSERT INTO session_message (tenant, session, seq, id, turn, role, blocks, model, hidden, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
 		s.Tenant, s.ID, m.Seq, m.ID, m.Turn, string(m.Role), encode(m.Blocks), m.Model, m.CreatedAt)
 	return err
 }
@@ -237,14 +242,16 @@ func loadCalls(r reader, tenant, turn string) ([]*Call, error) {
 
 // openCalls are a turn's calls that have not ended, the first of them.
 func openCalls(r reader, t *Turn, most int) ([]*Call, error) {
-	rows, err := r.rows("SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND turn = ? AND state NOT IN (?, ?) ORDER BY position LIMIT ?",
+	rows, err := r.rows("SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND turn = ? AND state NOT IN (?, "+
+		"?) ORDER BY position LIMIT ?",
 		t.Tenant, t.ID, string(CallDone), string(CallFailed), most)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*Call, error) { return scanCall(rows) })
 }
 
 // callByRef is the call of a turn that its model or program calls so, nil when there is none.
 func callByRef(r reader, t *Turn, ref string) (*Call, error) {
-	c, err := scanCall(r.row("SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND turn = ? AND ref = ? ORDER BY position DESC LIMIT 1",
+	c, err := scanCall(r.row("SELECT "+callColumns+" FROM session_call WHERE tenant = ? AND turn = ? AND ref = ? ORDER "+
+		"BY position DESC LIMIT 1",
 		t.Tenant, t.ID, ref))
 	if db.NoRows(err) {
 		return nil, nil
@@ -273,7 +280,8 @@ func saveCall(tx *db.Tx, c *Call) error {
 		result = encode(c.Result)
 	}
 	_, err := tx.Exec(`INSERT INTO session_call (`+callColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, id) DO UPDATE SET title = excluded.title, state = excluded.state, ask = excluded.ask, result = excluded.result, ended_at = excluded.ended_at`,
+		ON CONFLICT (tenant, id) DO UPDATE SET title = excluded.title, state = excluded.state, ask = excluded.ask, result = excluded.result, `+
+		`ended_at = excluded.ended_at`,
 		c.Tenant, c.Session, c.Turn, c.ID, c.Position, c.Ref, c.Tool, string(c.Args), c.Title, string(c.State), c.Ask, result, c.CreatedAt,
 		micros(c.EndedAt))
 	return err
@@ -289,7 +297,8 @@ func scanEvent(rows *sql.Rows) (Event, error) {
 }
 
 func loadEvents(r reader, tenant, session string, after int64, limit int) ([]Event, error) {
-	rows, err := r.rows("SELECT seq, turn, type, body, at FROM session_event WHERE tenant = ? AND session = ? AND seq > ? ORDER BY seq LIMIT ?", tenant, session, after, limit)
+	rows, err := r.rows("SELECT seq, turn, type, body, at FROM session_event WHERE tenant = ? AND session = ? AND seq "+
+		"> ? ORDER BY seq LIMIT ?", tenant, session, after, limit)
 	return db.Collect(rows, err, scanEvent)
 }
 

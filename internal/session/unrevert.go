@@ -66,7 +66,8 @@ func (r *Room) keepUndone(ctx context.Context, s *Session, files []keptFile, pla
 			}
 		}
 		for _, u := range all {
-			if _, err := tx.Exec(`INSERT INTO session_undone (tenant, session, path, existed, content, left_existed, left_content) VALUES (?, ?, ?, ?, ?, ?, ?)
+			if _, err := tx.Exec(`INSERT INTO session_undone (tenant, session, path, existed, content, left_existed, left_content)
+				VALUES (?, ?, ?, ?, ?, ?, ?)
 				ON CONFLICT (tenant, session, path) DO UPDATE SET left_existed = excluded.left_existed, left_content = excluded.left_content`,
 				s.Tenant, s.ID, u.path, u.was.existed, u.was.content, u.left.existed, u.left.content); err != nil {
 				return err
@@ -82,7 +83,8 @@ func dropUndone(tx *db.Tx, s *Session) error {
 }
 
 func (r *Room) undone(ctx context.Context, s *Session) ([]undone, error) {
-	rows, err := r.db.Query(ctx, "SELECT path, existed, content, left_existed, left_content FROM session_undone WHERE tenant = ? AND session = ? ORDER BY path", s.Tenant, s.ID)
+	rows, err := r.db.Query(ctx, "SELECT path, existed, content, left_existed, left_content FROM session_undone WHERE tenant = ? AND "+
+		"session = ? ORDER BY path", s.Tenant, s.ID)
 	return db.Collect(rows, err, func(rows *sql.Rows) (u undone, err error) {
 		var was, left int64
 		err = rows.Scan(&u.path, &was, &u.was.content, &left, &u.left.content)

@@ -29,7 +29,8 @@ var table = []Setting{
 	{Key: "slow_ms", Env: []string{"TANDEM_SLOW_MS"}, Default: "2000",
 		Doc: "the log names operations that take longer; what acts outside the database may take ten times as long", Live: true, Form: &positive},
 	{Key: "metrics", Env: []string{"TANDEM_METRICS"}, Default: "off",
-		Doc:   "who may read /metrics (Prometheus): off for nobody, token for who may read the server's status, open for everybody who reaches it",
+		Doc: "who may read /metrics (Prometheus): off for nobody, token for who may read the server's status, " +
+			"open for everybody who reaches it",
 		OneOf: []string{"off", "token", "open"}, Guard: true},
 	{Key: "wakes_per_hour", Env: []string{"TANDEM_WAKES_PER_HOUR"}, Default: "20",
 		Doc: "how often an hour messages of a space may wake an idle agent; beyond it they wait", Form: &positive},
@@ -77,12 +78,15 @@ var table = []Setting{
 	{Key: "hang_secs", Env: []string{"TANDEM_HANG_SECS"}, Default: "600",
 		Doc: "after how long without any sign of life an agent's turn is said to hang", Form: &positive},
 	{Key: "probe", Env: []string{"TANDEM_PROBE"}, Default: "1",
-		Doc: "check each new version of an agent program with a turn of its own, against a model on loopback that tandem plays itself; 0: only people's turns are looked at"},
+		Doc: "check each new version of an agent program with a turn of its own, against a model on loopback that tandem plays itself; 0: " +
+			"only people's turns are looked at"},
 	{Key: "confine", Env: []string{"TANDEM_CONFINE"}, Default: "auto",
 		Doc: "how agent programs are confined: bwrap, none, or auto for bwrap where it works", OneOf: []string{"auto", "bwrap", "none"},
 		Guard: true},
 	{Key: "sandbox", Env: []string{"TANDEM_SANDBOX"}, Default: "auto",
-		Doc: "how commands of sessions with models are confined: bwrap, landlock, auto for the better of these that works, seatbelt on macOS (not tried there yet, so never taken unasked), or none: then none runs unless a person grants it for a session", OneOf: []string{"auto", "bwrap", "landlock", "seatbelt", "none"}, Guard: true},
+		Doc: "how commands of sessions with models are confined: bwrap, landlock, auto for the better of these that works, seatbelt on macOS " +
+			"(not tried there yet, so never taken unasked), or none: then none runs unless a person grants it for a session", OneOf: []string{"auto",
+			"bwrap", "landlock", "seatbelt", "none"}, Guard: true},
 	{Key: "done_webhook", Env: []string{"TANDEM_DONE_WEBHOOK"}, Doc: "address that is called when a turn or a relay ends", Secret: true},
 	{Key: "done_webhook_secret", Env: []string{"TANDEM_DONE_WEBHOOK_SECRET"},
 		Doc: "signs the webhook's body (HMAC-SHA256 in Tandem-Signature)", Secret: true},

@@ -53,7 +53,8 @@ func (r *Room) show(ctx context.Context, in wire.NameIn) (wire.ShowOut, error) {
 		return out, err
 	}
 	out.Source = s.Source
-	rows, err := r.DB.Query(ctx, "SELECT "+fileColumns+" FROM source_file WHERE tenant = ? AND place = ? AND reason <> '' ORDER BY path LIMIT ?",
+	rows, err := r.DB.Query(ctx,
+		"SELECT "+fileColumns+" FROM source_file WHERE tenant = ? AND place = ? AND reason <> '' ORDER BY path LIMIT ?",
 		s.tenant, s.nr, maxBad)
 	files, err := db.Collect(rows, err, scanFile)
 	for _, f := range files {

@@ -55,7 +55,8 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 func look(ctx context.Context, tx *db.Tx, only string) (*sight, error) {
 	c := op.CallerFrom(ctx)
 	s := &sight{names: map[int64]string{}, files: map[int64]file{}, search: postings.Search{Tx: tx, Table: posted, Tenant: c.Tenant}}
-	rows, err := tx.Query("SELECT "+columns+" FROM source WHERE tenant = ? AND state IN ('active', 'paused') AND (? = '' OR name = ?)", c.Tenant,
+	rows, err := tx.Query("SELECT "+columns+" FROM source WHERE tenant = ? AND state IN ('active', 'paused') AND (? = '' OR name = ?)",
+		c.Tenant,
 		only, only)
 	all, err := db.Collect(rows, err, scanRow)
 	var hidden []int64

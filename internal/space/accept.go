@@ -263,7 +263,8 @@ func (r *Room) add(tx *db.Tx, tenant string, s *row, card seal.Card) error {
 		return fault.New(fault.Exhausted, "space.commit", "the space is full: %d members", s.max).With("reason", "full").
 			WithNext("ask its creator to raise the limit or to remove somebody")
 	}
-	_, err := tx.Exec("INSERT INTO space_member (tenant, space, id, sign, box, seq, joined_at, left_at, removed_at, seen_at, place) VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, ?, ?)",
+	_, err := tx.Exec("INSERT INTO space_member (tenant, space, id, sign, box, seq, joined_at, left_at, removed_at, seen_at, place) VALUES "+
+		"(?, ?, ?, ?, ?, 0, ?, 0, 0, ?, ?)",
 		tenant, s.id, card.ID, card.Sign, card.Box, tx.Now(), tx.Now(), s.seq+1)
 	if db.Exists(err) {
 		return fault.New(fault.Conflict, "space.commit", "%s was a member before: a newcomer needs a new identity", card.ID)

@@ -58,7 +58,8 @@ func (r *Room) invite(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut, e
 	if n > 0 {
 		return out, fault.New(fault.Conflict, "space.invite_open", "another invite begins with %s", in.Plate).With("reason", "plate")
 	}
-	_, err = tx.Exec("INSERT INTO space_invite (tenant, plate, space, inviter, state, expires_at, created_at) VALUES (?, ?, ?, ?, 'open', ?, ?)",
+	_, err = tx.Exec("INSERT INTO space_invite (tenant, plate, space, inviter, state, expires_at, created_at) VALUES "+
+		"(?, ?, ?, ?, 'open', ?, ?)",
 		tenant, in.Plate, in.Space, in.Proof.Member, out.Expires, tx.Now())
 	return out, err
 }
@@ -111,15 +112,18 @@ func (r *Room) knock(ctx context.Context, in KnockIn) (KnockOut, error) {
 	}
 	var tenant, space, inviter string
 	// nobody answers for an inviter who is no longer a member
-	err := r.db.QueryRow(ctx, `SELECT i.tenant, i.space, i.inviter FROM space_invite i JOIN space_member m ON m.tenant = i.tenant AND m.space = i.space AND m.id = i.inviter
-		WHERE i.plate = ? AND i.state = 'open' AND i.expires_at > ? AND m.left_at = 0 AND m.removed_at = 0`, in.Plate, r.db.Now()).Scan(&tenant, &space, &inviter)
+	err := r.db.QueryRow(ctx, `SELECT i.tenant, i.space, i.inviter FROM space_invite i JOIN space_member m ON m.tenant = i.tenant
+		AND m.space = i.space AND m.id = i.inviter
+		WHERE i.plate = ? AND i.state = 'open' AND i.expires_at > ? AND m.left_at = 0 AND m.removed_at = 0`, in.Plate, r.db.Now()).Scan(&tenant,
+		&space, &inviter)
 	if err != nil && !db.NoRows(err) { // where no invite is open somebody who pretends answers
 		return KnockOut{}, err
 	}
 	ticket, ok := r.knocks.open(tenant, in.Plate, op.CallerFrom(ctx).Whence(), seal.MemberID(inviter),
 		Knock{Space: space, SID: in.SID, Hello: in.Hello, Card: in.Card}, r.db.Now())
 	if !ok {
-		return KnockOut{}, fault.New(fault.Exhausted, "space.knock", "this code was tried %d times from where you are in the last minute", KnocksPerMinute).
+		return KnockOut{}, fault.New(fault.Exhausted, "space.knock", "this code was tried %d times from where you are in the last minute",
+			KnocksPerMinute).
 			WithNext("wait a minute and try again")
 	}
 	r.wake.ring(tenant + "/" + space)

@@ -51,12 +51,14 @@ func reserve(tx *db.Tx, tenant string, env *seal.Envelope, now time.Time) (any, 
 		shared = 1
 	}
 	for _, tag := range append([]string{c.Tag}, c.Above...) {
-		if err := free(tx, tenant, env, shared, "SELECT holder, until FROM space_lease WHERE tag = ? AND tenant = ? AND space = ? AND holder <> ? AND until > ? AND shared + ? < 2"+
-			tx.ForUpdate(), tag); err != nil {
+		if err := free(tx, tenant, env, shared,
+			"SELECT holder, until FROM space_lease WHERE tag = ? AND tenant = ? AND space = ? AND holder <> ? AND until > ? AND shared + ? < 2"+
+				tx.ForUpdate(), tag); err != nil {
 			return nil, err
 		}
 	}
-	if err := free(tx, tenant, env, shared, `SELECT l.holder, l.until FROM space_lease l JOIN space_lease_above a ON a.tenant = l.tenant AND a.space = l.space AND a.tag = l.tag
+	if err := free(tx, tenant, env, shared,
+		`SELECT l.holder, l.until FROM space_lease l JOIN space_lease_above a ON a.tenant = l.tenant AND a.space = l.space AND a.tag = l.tag
 		WHERE a.above = ? AND l.tenant = ? AND l.space = ? AND l.holder <> ? AND l.until > ? AND l.shared + ? < 2 LIMIT 1`, c.Tag); err != nil {
 		return nil, err
 	}

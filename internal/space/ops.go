@@ -32,7 +32,8 @@ func (r *Room) Ops() []op.Op {
 			Doc: "End an invite that was used, burned or revoked."},
 			func(in UninviteIn) op.Resource { return At(in.Space) }, r.uninvite),
 		SpacePiecePut.State(op.Spec{Right: "space.post", Method: "POST", Path: "/space/piece", MCP: "-", Secret: []string{"box"}, Sealed: true,
-			Doc: "Store a sealed piece of an attachment, by the hash of its bytes.\nThe host cannot open it, keeps it for 30 days, and keeps so much of each member and space."},
+			Doc: "Store a sealed piece of an attachment, by the hash of its bytes.\nThe host cannot open it, keeps it for 30 days, " +
+				"and keeps so much of each member and space."},
 			func(in PieceIn) op.Resource { return At(in.Space) }, r.putPiece),
 		SpacePieceGet.Read(op.Spec{Right: "space.post", Method: "POST", Path: "/space/piece/get", MCP: "-", Sealed: true,
 			Doc: "Read a sealed piece of an attachment by its hash."},
@@ -51,7 +52,8 @@ func (r *Room) Ops() []op.Op {
 			Doc: "List the spaces that this machine hosts, as a host sees them: members, entries and terms by number, and no word of theirs."},
 			func(struct{}) op.Resource { return At("") }, r.hosted),
 		SpaceRemote.Call(op.Spec{Method: "POST", Path: "/space/remote", MCP: "-", Public: true,
-			Doc: "Carry a member's call from another machine.\nThe member's signature is its credential; it reaches its own space and nothing else."},
+			Doc: "Carry a member's call from another machine.\nThe member's signature is its credential; " +
+				"it reaches its own space and nothing else."},
 			func(RemoteIn) op.Resource { return At("") }, r.remote),
 		SpaceKnock.Call(op.Spec{Method: "POST", Path: "/space/knock", MCP: "-", Public: true,
 			Doc: "Begin to join a space with an invite code.\nIt carries one CPace message; five attempts a minute and invite from one source."},

@@ -56,7 +56,8 @@ func (r *Room) putPiece(ctx context.Context, tx *db.Tx, in PieceIn) (PieceOut, e
 		return out, err
 	}
 	var here, all, own int64
-	if err := tx.QueryRow(`SELECT count(CASE WHEN hash = ? THEN 1 END), coalesce(sum(size), 0), coalesce(sum(CASE WHEN member = ? THEN size END), 0)
+	if err := tx.QueryRow(`SELECT count(CASE WHEN hash = ? THEN 1 END), coalesce(sum(size), 0), coalesce(sum(CASE WHEN
+		member = ? THEN size END), 0)
 		FROM space_piece WHERE tenant = ? AND space = ?`, in.Hash, in.Proof.Member, tenant, in.Space).Scan(&here, &all, &own); err != nil {
 		return out, err
 	}

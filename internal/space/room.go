@@ -95,7 +95,8 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in StartIn) (StartOut, erro
 	}
 	s := &row{id: in.Space, creator: string(in.Card.ID), state: stateOpen, term: 1, max: in.Members, perMinute: in.PerMinute}
 	tenant := op.CallerFrom(ctx).Tenant
-	_, err := tx.Exec("INSERT INTO space (tenant, id, epoch, term, seq, hash, creator, max_members, per_minute, state, moved_to, created_at) VALUES (?, ?, 0, 1, 0, '', ?, ?, ?, ?, '', ?)",
+	_, err := tx.Exec("INSERT INTO space (tenant, id, epoch, term, seq, hash, creator, max_members, per_minute, state, moved_to, "+
+		"created_at) VALUES (?, ?, 0, 1, 0, '', ?, ?, ?, ?, '', ?)",
 		tenant, s.id, s.creator, s.max, s.perMinute, s.state, tx.Now())
 	if db.Exists(err) {
 		return StartOut{}, fault.New(fault.Conflict, "space.start", "there is a space %s already", s.id)

@@ -138,7 +138,8 @@ func (r *row) keep(tx *db.Tx, tenant string, e *Entry) error {
 		}
 		env, sender, id = string(b), string(e.Env.From), e.Env.ID
 	}
-	if _, err := tx.Exec("INSERT INTO space_log (tenant, space, seq, term, at, class, sender, env, envelope, facts, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	if _, err := tx.Exec("INSERT INTO space_log (tenant, space, seq, term, at, class, sender, env, envelope, facts, hash) VALUES (?, ?, "+
+		"?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		tenant, r.id, e.Seq, e.Term, e.At, e.Class, sender, id, env, string(e.Facts), e.Hash); err != nil {
 		return err
 	}

@@ -113,7 +113,8 @@ func (r *Room) play(tx *db.Tx, tenant, space string, entries []*Entry) (*row, er
 		return nil, fault.New(fault.Invalid, "space.adopt", "the log does not begin with the space's start")
 	}
 	s := &row{id: space, creator: string(f.Creator.ID), state: stateOpen, term: 1, max: f.Members, perMinute: f.PerMinute}
-	if _, err := tx.Exec("INSERT INTO space (tenant, id, epoch, term, seq, hash, creator, max_members, per_minute, state, moved_to, created_at) VALUES (?, ?, 0, 1, 0, '', ?, ?, ?, ?, '', ?)",
+	if _, err := tx.Exec("INSERT INTO space (tenant, id, epoch, term, seq, hash, creator, max_members, per_minute, state, moved_to, "+
+		"created_at) VALUES (?, ?, 0, 1, 0, '', ?, ?, ?, ?, '', ?)",
 		tenant, s.id, s.creator, s.max, s.perMinute, s.state, db.Time(entries[0].At)); err != nil {
 		return nil, err
 	}

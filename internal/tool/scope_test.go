@@ -212,7 +212,8 @@ func TestMasks(t *testing.T) {
 		rel, _ := filepath.Rel(dir, m.Path)
 		got = append(got, [...]string{"hide", "fix", "show"}[m.How]+" "+rel)
 	}
-	want := "hide .env, hide cust, show cust/pub, fix gen, show gen/hand, show repo, hide repo/.git, hide repo/in, show src, hide src/.env, show src/x, hide src/x/priv"
+	want := "hide .env, hide cust, show cust/pub, fix gen, show gen/hand, show repo, hide repo/.git, hide repo/in, show src, " +
+		"hide src/.env, show src/x, hide src/x/priv"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("%s\nwant %s", strings.Join(got, ", "), want)
 	}

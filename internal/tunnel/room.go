@@ -259,7 +259,8 @@ func (r *Room) save(ctx context.Context, s wire.Status) error {
 	}
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
 		_, err := tx.Exec(`INSERT INTO tunnel (tenant, state, body, updated_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (tenant) DO UPDATE SET state = excluded.state, body = excluded.body, updated_at = excluded.updated_at`, r.Tenant, string(s.State), string(body), tx.Now())
+			ON CONFLICT (tenant) DO UPDATE SET state = excluded.state, body = excluded.body, updated_at = excluded.updated_at`, r.Tenant,
+			string(s.State), string(body), tx.Now())
 		return err
 	})
 }

@@ -22,7 +22,8 @@ func main() {
 	out := flag.String("out", "dist", "where the archives go")
 	epoch := flag.Int64("time", 0, "the time of every file, in seconds since 1970")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: archive -out FOLDER -time SECONDS FOLDER…\nEach FOLDER becomes an archive of its name: .zip for windows, else .tar.gz.")
+		fmt.Fprintln(os.Stderr,
+			"usage: archive -out FOLDER -time SECONDS FOLDER…\nEach FOLDER becomes an archive of its name: .zip for windows, else .tar.gz.")
 	}
 	flag.Parse()
 	if flag.NArg() == 0 {

@@ -380,7 +380,8 @@ func TestOAuthWithClaudeCode(t *testing.T) {
 		t.Errorf("no token names the program: %s", out)
 	}
 	env = append(env, scriptedBy...)
-	said := run("-p", fmt.Sprintf(`go [[tool mcp__tandem__open_session {"name":"s1","cwd":%q}]] [[tool mcp__tandem__send_to_session {"name":"s1","text":"hello from the chat"}]] [[result]]`,
+	said := run("-p", fmt.Sprintf(`go [[tool mcp__tandem__open_session {"name":"s1","cwd":%q}]] [[tool mcp__tandem__send_to_session `+
+		`{"name":"s1","text":"hello from the chat"}]] [[result]]`,
 		project), "--allowedTools", "mcp__tandem__open_session,mcp__tandem__send_to_session")
 	if !strings.Contains(said, "hello from the chat") || !strings.Contains(said, "done") {
 		t.Errorf("the chat drove no session: %s", said)

@@ -155,13 +155,15 @@ case "$1 $2" in
 	esac ;;
 "funnel status")
 	ours=""
-	if [ -f "$STANDIN/funnel" ]; then ours=$(printf ',"box.tail1234.ts.net:8443":{"Handlers":{"/":{"Proxy":"http://127.0.0.1:%s"}}}' "$(cat "$STANDIN/funnel")"); fi
+	if [ -f "$STANDIN/funnel" ]; then ours=$(printf ',"box.tail1234.ts.net:8443":{"Handlers":{"/":{"Proxy":"http://127.0.0.1:%s"}}}' ` +
+	`"$(cat "$STANDIN/funnel")"); fi
 	echo '{"TCP":{"443":{"HTTPS":true}},"Web":{"box.tail1234.ts.net:443":{"Handlers":{"/":{"Proxy":"http://127.0.0.1:3000"}}}'"$ours"'}}' ;;
 "funnel --yes") [ "$3 $4 $5" = "--https=8443 --set-path=/ off" ] && rm -f "$STANDIN/funnel" ;;
 "funnel reset") exit 1 ;;
 "funnel --bg")
 	case $how in
-	no-funnel) echo "Funnel is not enabled on your tailnet."; echo "To enable, visit:"; echo; echo "         https://login.tailscale.com/f/funnel?node=nABC123"; exec sleep 600 ;;
+	no-funnel) echo "Funnel is not enabled on your tailnet."; echo "To enable, visit:"; echo; ` +
+	`echo "         https://login.tailscale.com/f/funnel?node=nABC123"; exec sleep 600 ;;
 	shields) echo "Unable to turn on Funnel while shields-up is enabled" >&2; exit 1 ;;
 	esac
 	[ "$4" = --https=8443 ] || exit 1 # the person serves something of their own at 443
@@ -169,7 +171,8 @@ case "$1 $2" in
 esac
 `
 
-const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"chat","version":"1"}}}`
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"n` +
+	`ame":"chat","version":"1"}}}`
 
 // shared is a server in a world with stand-ins.
 type shared struct {

@@ -90,7 +90,8 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	ann.use("intandem_rename", `{"name":"AnnTheOtter"}`)
 	bob.use("intandem_rename", `{"name":"BobTheHeron"}`)
 	words("Mend the harbour login", "cookies go overboard", "Ship the harbour")
-	plan := ann.use("intandem_plan", `{"tasks":[{"title":"Mend the harbour login","description":"cookies go overboard","priority":"critical","ref":"login"},{"title":"Ship the harbour","depends_on":["login"],"assignee":"BobTheHeron"}]}`)
+	plan := ann.use("intandem_plan", `{"tasks":[{"title":"Mend the harbour login","description":"cookies go `+
+		`overboard","priority":"critical","ref":"login"},{"title":"Ship the harbour","depends_on":["login"],"assignee":"BobTheHeron"}]}`)
 	ids := regexp.MustCompile(`T-[0-9a-f]{6}`).FindAllString(plan, -1)
 	if len(ids) < 2 {
 		t.Fatalf("plan: %s", plan)
@@ -142,7 +143,9 @@ exec "$0" "$@"`, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	cyDesk.tandem("space", "whoami") // its daemon runs: the program waits for nobody's start
 	// on a busy machine its first calls come before its servers are connected
 	early := strings.Repeat("[[tool mcp__intandem/intandem_whoami {}]] ", 5)
-	out := cyDesk.codex(early + fmt.Sprintf(`[[tool mcp__intandem/intandem_join {"code":%q}]] [[tool mcp__intandem/intandem_rename {"name":"CyTheBadger"}]] [[tool mcp__intandem/intandem_board {}]] [[tool mcp__intandem/intandem_finding {"service":"tide-service","severity":"high","summary":"tokens drift in the log"}]] [[say joined]]`,
+	out := cyDesk.codex(early + fmt.Sprintf(`[[tool mcp__intandem/intandem_join {"code":%q}]] [[tool mcp__intandem/intandem_rename `+
+		`{"name":"CyTheBadger"}]] [[tool mcp__intandem/intandem_board {}]] [[tool mcp__intandem/intandem_finding `+
+		`{"service":"tide-service","severity":"high","summary":"tokens drift in the log"}]] [[say joined]]`,
 		codeIn(t, ann.use("intandem_invite", `{}`))))
 	var results string
 	for _, q := range model.Requests() {

@@ -120,7 +120,8 @@ func TestThreeMachines(t *testing.T) {
 	if last == "" || w.hosts["bob"][4] != last || w.hosts["cy"][4] != last {
 		t.Errorf("the last term has the hosts %v", w.hosts)
 	}
-	t.Logf("%d messages, %d tasks and %d variables acknowledged over %d kills of the host, a partition with a take-over, and one with two at once; hosts by member and term: %v",
+	t.Logf("%d messages, %d tasks and %d variables acknowledged over %d kills of the host, a partition with a take-over, "+
+		"and one with two at once; hosts by member and term: %v",
 		len(w.acked["message"]), len(w.acked["task"]), len(w.acked["var"]), kills+1, w.hosts)
 }
 

@@ -21,7 +21,8 @@ func TestThePrintedLineWorksOnAnotherMachine(t *testing.T) {
 	}
 	all := places(t, "vps", "laptop", "desk")
 	vps, laptop, desk := all[0], all[1], all[2]
-	vps.must("mkdir project && cd project && git init -q && echo one >f && git add f && git -c user.name=P -c user.email=p@example.com commit -qm first && cd ..")
+	vps.must("mkdir project && cd project && git init -q && echo one >f && git add f && git -c user.name=P -c user.email=p@example.com " +
+		"commit -qm first && cd ..")
 	said := vps.must("tandem up --repo ~/project --listen 0.0.0.0:13013")
 	line := joinLine.FindStringSubmatch(said)
 	if line == nil {
@@ -119,7 +120,8 @@ func TestTheNewcomersAskShowsAddressAndKey(t *testing.T) {
 	vps, laptop := all[0], all[1]
 	vps.must("tandem up --repo ~/project --listen 0.0.0.0:13013")
 	key := strings.TrimSpace(vps.must("tandem status | sed -n 's/^Fingerprint: //p'"))
-	said := laptop.must("tandem init --tandem-server=vps:13013 work </dev/null >said 2>&1 & for i in $(seq 300); do grep -q interrupt said && break; sleep 0.1; done; kill $!; cat said")
+	said := laptop.must("tandem init --tandem-server=vps:13013 work </dev/null >said 2>&1 & for i in $(seq 300); " +
+		"do grep -q interrupt said && break; sleep 0.1; done; kill $!; cat said")
 	request := regexp.MustCompile(`request: (\S+),`).FindStringSubmatch(said)
 	if request == nil || !strings.Contains(said, "vps:13013 "+key) {
 		t.Fatalf("the newcomer sees:\n%s", said)

@@ -109,7 +109,8 @@ func TestTheServerMoved(t *testing.T) {
 	}
 	all := places(t, "vps", "one")
 	vps, one := all[0], all[1]
-	line := joinLine.FindStringSubmatch(vps.must("mkdir -m 700 run && tandem up --repo ~/project --listen 0.0.0.0:13013 --control-socket ~/run/x.sock"))
+	line := joinLine.FindStringSubmatch(vps.must("mkdir -m 700 run && tandem up --repo ~/project --listen 0.0.0.0:13013 " +
+		"--control-socket ~/run/x.sock"))
 	if line == nil {
 		t.Fatal("no line for another machine")
 	}
@@ -147,7 +148,8 @@ func TestAServerThatIsStillOpening(t *testing.T) {
 		return
 	}
 	vps := places(t, "vps")[0]
-	vps.must(`mkdir big && cd big && git init -q && git -c user.name=P -c user.email=p@example.com commit -q --allow-empty -m first && git pack-refs --all && mv .git/packed-refs ../refs && mkfifo .git/packed-refs`)
+	vps.must(`mkdir big && cd big && git init -q && git -c user.name=P -c user.email=p@example.com commit -q --allow-empty -m first && git ` +
+		`pack-refs --all && mv .git/packed-refs ../refs && mkfifo .git/packed-refs`)
 	vps.must(`cd; { tandem up --repo ~/big --listen 127.0.0.1:13013 >up.out 2>&1; echo ended $? >>up.out; } </dev/null >/dev/null 2>&1 &`)
 	out := vps.must(`for i in $(seq 300); do tandem status >st.out 2>&1; grep -q repository st.out && break; sleep 0.1; done; cat st.out`)
 	if !strings.Contains(out, "tandem is starting") || !strings.Contains(out, "big") {
@@ -156,7 +158,8 @@ func TestAServerThatIsStillOpening(t *testing.T) {
 	if out, err := vps.run("tandem up"); err == nil || !strings.Contains(out, "starting") {
 		t.Errorf("a second up: %v\n%s", err, out)
 	}
-	vps.must(`for i in $(seq 100); do grep -q 'opening the repository' up.out && break; sleep 0.1; done; exec 3>big/.git/packed-refs; rm big/.git/packed-refs; cp refs big/.git/packed-refs; cat refs >&3; exec 3>&-`)
+	vps.must(`for i in $(seq 100); do grep -q 'opening the repository' up.out && break; sleep 0.1; done; exec 3>big/.git/packed-refs; ` +
+		`rm big/.git/packed-refs; cp refs big/.git/packed-refs; cat refs >&3; exec 3>&-`)
 	out = vps.must(`for i in $(seq 300); do grep -q ended up.out && break; sleep 0.1; done; cat up.out`)
 	if !strings.Contains(out, "ended 0") || !strings.Contains(out, "opening the repository") {
 		t.Errorf("up said:\n%s", out)

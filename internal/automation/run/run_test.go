@@ -42,7 +42,8 @@ func TestARunFromEndToEnd(t *testing.T) {
 			t.Fatalf("\n got %s\nwant %s", got, want)
 		}
 	}
-	want(play(t, r), "running: look=ready each=running which=waiting note=waiting draft=waiting gate=waiting hear=waiting rest=waiting sub=waiting")
+	want(play(t, r), "running: look=ready each=running which=waiting note=waiting draft=waiting gate=waiting hear=waiting "+
+		"rest=waiting sub=waiting")
 	play(t, r, did("each", 0, 1, outputs("each", ""))...)
 	want(play(t, r, did("look", -1, 1, outputs("look", "bad"))...),
 		"running: look=done each=done which=done note=skipped draft=ready gate=waiting hear=held rest=waiting sub=waiting")

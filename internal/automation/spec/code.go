@@ -38,7 +38,8 @@ func (c *Command) Spliced() string {
 		}
 		hole := holeForm.FindString(arg)
 		if slices.Contains(written, takes) || code(c.Run[i-1]) || glued(arg) {
-			return fmt.Sprintf("%s stands in code that %s runs: whoever chooses its value would choose what is done. Give it as an argument of its own, which "+
+			return fmt.Sprintf("%s stands in code that %s runs: whoever chooses its value would choose what is done. "+
+				"Give it as an argument of its own, which "+
 				`the code knows as "$1": run = ["sh", "-c", "echo hello \"$1\"", "sh", "%s"]`, hole, takes, hole)
 		}
 	}

@@ -18,12 +18,14 @@ import (
 
 func newApprove(k *kit.Kit) *cobra.Command {
 	cmd := newAnswer(k, room.Approve, "approve [ID…]", "Approve an ask, or several alike; needs your PIN",
-		"  tandem approvals approve ask_x4k2p9\n  tandem approvals approve ask_x4k2p9 --always\n  tandem approvals approve ask_x4k2p9 --always --scope folder --for 48h")
+		"  tandem approvals approve ask_x4k2p9\n  tandem approvals approve ask_x4k2p9 --always\n  tandem approvals approve ask_x4k2p9 "+
+			"--always --scope folder --for 48h")
 	var always bool
 	var scope string
 	var life time.Duration
 	once := cmd.RunE
-	cmd.Long = "Approve an ask. It is shown whole first, page by page; of several, each. With --always, calls like it pass without an ask from now on: the pattern is shown before you type the PIN, it has you as its owner, and it ends by itself."
+	cmd.Long = "Approve an ask. It is shown whole first, page by page; of several, each. With --always, calls like it pass without an ask " +
+		"from now on: the pattern is shown before you type the PIN, it has you as its owner, and it ends by itself."
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !always {
 			if cmd.Flags().Changed("scope") || cmd.Flags().Changed("for") {

@@ -23,7 +23,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	list := newList(k)
 	cmd := &cobra.Command{
 		Use: "approvals", Aliases: []string{"approval"}, Short: "What waits for an approval, and the answers", Args: cobra.NoArgs,
-		Long:    "The inbox of calls that wait for an approval. Whoever asks does not answer, and answering asks for your PIN. The first answer counts, and an approval is used once.",
+		Long: "The inbox of calls that wait for an approval. Whoever asks does not answer, and answering asks for your PIN. " +
+			"The first answer counts, and an approval is used once.",
 		Example: "  tandem approvals\n  tandem approvals show ask_x4k2p9\n  tandem approvals approve ask_x4k2p9",
 		RunE:    list.RunE,
 	}

@@ -15,9 +15,11 @@ func newConfirm(k *kit.Kit) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "confirm", Short: "Look at grants, tokens and the like that are older than the journal's word, and confirm them", Args: cobra.NoArgs,
-		Long: "The journal vouches for every row that confers authority: grants, rules, tokens, passkeys, the PIN, who is what. Rows from before it did,\n" +
+		Long: "The journal vouches for every row that confers authority: grants, rules, tokens, passkeys, the PIN, who is what. " +
+			"Rows from before it did,\n" +
 			"or from under a key that was lost, go on working and are listed here until a person who is present confirms them. Take back first\n" +
-			"what is not right: tandem grant revoke, tandem token revoke, tandem actor disable. Rows of the actors that are there from the start, if\n" +
+			"what is not right: tandem grant revoke, tandem token revoke, tandem actor disable. " +
+			"Rows of the actors that are there from the start, if\n" +
 			"somebody changed them, are set back.",
 		Example: "  tandem audit confirm\n  tandem audit confirm --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -26,9 +26,11 @@ func newLog(k *kit.Kit) *cobra.Command {
 	var rows bool
 	cmd := &cobra.Command{
 		Use: "log", Short: "List what happened, the newest last", Args: cobra.NoArgs,
-		Long: "List what happened in sentences, the newest last. What began and ended is one line. With --rows every row is shown as it stands: an intent before something outside is done, " +
+		Long: "List what happened in sentences, the newest last. What began and ended is one line. " +
+			"With --rows every row is shown as it stands: an intent before something outside is done, " +
 			"its outcome behind it, type, phase and resource. --json always gives the rows.",
-		Example: "  tandem audit log\n  tandem audit log --rows\n  tandem audit log --type 'resource.*' --phase denied --limit 20\n  tandem audit log --since 2h --text deploy",
+		Example: "  tandem audit log\n  tandem audit log --rows\n  tandem audit log --type 'resource.*' --phase denied --limit 20\n  tandem " +
+			"audit log --since 2h --text deploy",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Newest = in.After == 0
 			if in.Phase != "" && !slices.Contains(phases, in.Phase) {

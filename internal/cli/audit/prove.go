@@ -52,7 +52,8 @@ func newAnchor(k *kit.Kit) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use: "anchor", Short: "Sign the journal as it stands", Args: cobra.NoArgs,
-		Long: "Sign the journal as it stands and print the checkpoint. Keep it where this server's disk is not: on paper, in a mail, in another\n" +
+		Long: "Sign the journal as it stands and print the checkpoint. Keep it where this server's disk is not: " +
+			"on paper, in a mail, in another\n" +
 			"repository. audit verify --anchor then shows that nothing before it was changed since, not even by this server.",
 		Example: "  tandem audit anchor --out ~/usb/anchor-2026-11.txt",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -118,7 +119,9 @@ func newForget(k *kit.Kit) *cobra.Command {
 	var age time.Duration
 	cmd := &cobra.Command{
 		Use: "forget", Short: "Delete the details of old events", Args: cobra.NoArgs,
-		Long:    "Delete the payloads of events that are older than --older-than. The events, their order and every proof stay. With SQLite the file is written anew a moment later: what was forgotten is not in it any more, and its room is given back. A person must be present.",
+		Long: "Delete the payloads of events that are older than --older-than. The events, their order and every proof stay. " +
+			"With SQLite the file is written anew a moment later: what was forgotten is not in it any more, and its room is given back. " +
+			"A person must be present.",
 		Example: "  tandem audit forget --older-than 8760h",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if age <= 0 {

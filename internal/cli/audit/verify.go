@@ -21,10 +21,12 @@ func newVerify(k *kit.Kit) *cobra.Command {
 	var whole bool
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Check the journal, a receipt or an export", Args: cobra.NoArgs,
-		Long: "Check what the journal recorded since the last check that found nothing. The tree must begin with the root that was signed then;\n" +
+		Long: "Check what the journal recorded since the last check that found nothing. " +
+			"The tree must begin with the root that was signed then;\n" +
 			"entries from before are not read again. With --whole, or held against anchors that you kept elsewhere, it reads everything.\n" +
 			"With --receipt or --export it checks a file instead, with the public key alone: no server is asked.",
-		Example: "  tandem audit verify\n  tandem audit verify --whole\n  tandem audit verify --anchor ~/usb/anchor.txt\n  tandem audit verify --receipt receipt.json --key tandem.localhost/journal/…",
+		Example: "  tandem audit verify\n  tandem audit verify --whole\n  tandem audit verify --anchor ~/usb/anchor.txt\n  tandem audit " +
+			"verify --receipt receipt.json --key tandem.localhost/journal/…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			texts, err := readAnchors(anchors)
 			if err != nil {

@@ -20,7 +20,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	var in peer.BoardIn
 	cmd := &cobra.Command{
 		Use: "board", Short: "The task board of your space", Args: cobra.NoArgs,
-		Long:    "Show the task board of the space you are in, and work with it. What is done or cancelled is left out, unless you ask for it. The first to claim a task wins; a claim is a lease that is renewed while you are here.",
+		Long: "Show the task board of the space you are in, and work with it. What is done or cancelled is left out, " +
+			"unless you ask for it. The first to claim a task wins; a claim is a lease that is renewed while you are here.",
 		Example: "  tandem board\n  tandem board --ready\n  tandem board --mine --text auth\n  tandem board claim T-a1b2c3",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return space.Say(k, cmd, peer.BoardShow, in) },
 	}
@@ -69,7 +70,8 @@ func newAdd(k *kit.Kit) *cobra.Command {
 
 func newPlan(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "plan FILE", Short: "Add several tasks from a JSON file (- is standard input)",
-		Long:    `Add several tasks at once from {"tasks":[{"title":…,"ref":…,"depends_on":[…],"assignee":…,"priority":…}]}. A task may depend on an earlier one of the plan by its ref, its title or its number.`,
+		Long: `Add several tasks at once from {"tasks":[{"title":…,"ref":…,"depends_on":[…],"assignee":…,"priority":…}]}. ` +
+			`A task may depend on an earlier one of the plan by its ref, its title or its number.`,
 		Example: "  tandem board plan plan.json", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := read(k, args[0])

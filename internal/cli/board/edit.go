@@ -19,7 +19,8 @@ func newShow(k *kit.Kit) *cobra.Command {
 func newEdit(k *kit.Kit) *cobra.Command {
 	var in peer.EditIn
 	cmd := &cobra.Command{Use: "edit ID", Short: "Change a task's title, description or priority",
-		Long:    "Change a task's title, description or priority; what you leave out stays. Its creator may, its holder, or a person who is present.",
+		Long: "Change a task's title, description or priority; what you leave out stays. Its creator may, its holder, " +
+			"or a person who is present.",
 		Example: "  tandem board edit T-a1b2c3 --title 'Fix auth on mobile' --priority high", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID = args[0]
@@ -36,7 +37,8 @@ func newEdit(k *kit.Kit) *cobra.Command {
 func newCancel(k *kit.Kit) *cobra.Command {
 	var in peer.CancelIn
 	cmd := &cobra.Command{Use: "cancel ID [REASON]", Short: "Say that a task is not to be done",
-		Long:    "Say that a task is not to be done. Its creator may, its holder, or a person who is present. What depends on it goes on waiting, until tandem board depend says otherwise.",
+		Long: "Say that a task is not to be done. Its creator may, its holder, or a person who is present. " +
+			"What depends on it goes on waiting, until tandem board depend says otherwise.",
 		Example: "  tandem board cancel T-d4e5f6 'the feature was dropped'", Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID = args[0]
@@ -50,8 +52,9 @@ func newCancel(k *kit.Kit) *cobra.Command {
 }
 
 func newComment(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{Use: "comment ID TEXT", Short: "Say something about a task", Example: "  tandem board comment T-a1b2c3 'see the log of last night'",
-		Args: cobra.ExactArgs(2),
+	return &cobra.Command{Use: "comment ID TEXT", Short: "Say something about a task",
+		Example: "  tandem board comment T-a1b2c3 'see the log of last night'",
+		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return space.Say(k, cmd, peer.BoardComment, peer.CommentIn{TaskID: args[0], Text: args[1]})
 		}}

@@ -19,7 +19,8 @@ import (
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{Use: "connector", Aliases: []string{"connectors"}, Short: "Outside MCP servers as tools of sessions",
-		Long: "Outside MCP servers. A connector can be called once a person accepted what it offers; when that changes, it is quarantined until somebody looks again."}
+		Long: "Outside MCP servers. A connector can be called once a person accepted what it offers; " +
+			"when that changes, it is quarantined until somebody looks again."}
 	named := func(d op.Def[wire.NameIn, *wire.Connector]) looking {
 		return func(ctx context.Context, name string) (*wire.Connector, error) {
 			return op.Do(ctx, k, d, wire.NameIn{Name: name})
@@ -103,10 +104,14 @@ func newAdd(k *kit.Kit) *cobra.Command {
 	var has wire.Given
 	cmd := &cobra.Command{
 		Use: "add NAME ADDRESS | add NAME -- PROGRAM [ARGUMENT…]", Short: "Add an outside MCP server", Args: cobra.MinimumNArgs(2),
-		Long: "Add an MCP server at an address, or a program that speaks MCP on its standard input and output. A program runs in a sandbox, and adding one needs your PIN; so does an address inside this machine or its network. " +
-			"A program sees the system's own programs and --folder, where one in a home or a virtual environment has to lie; --env gives it a variable, and --secret one whose value is stored sealed: " +
+		Long: "Add an MCP server at an address, or a program that speaks MCP on its standard input and output. A program runs in a sandbox, " +
+			"and adding one needs your PIN; so does an address inside this machine or its network. " +
+			"A program sees the system's own programs and --folder, where one in a home or a virtual environment has to lie; " +
+			"--env gives it a variable, and --secret one whose value is stored sealed: " +
 			"tandem connector secret NAME VARIABLE. A session keeps one process of it between its calls.",
-		Example: "  tandem connector add docs https://docs.example/mcp --header Authorization\n  tandem connector add files -- /usr/local/bin/mcp-files --quiet\n  tandem connector add tickets --folder ~/tools/tickets --env TEAM=core --secret TICKETS_KEY -- ~/tools/tickets/bin/serve",
+		Example: "  tandem connector add docs https://docs.example/mcp --header Authorization\n  tandem connector add files -- " +
+			"/usr/local/bin/mcp-files --quiet\n  tandem connector add tickets --folder ~/tools/tickets --env TEAM=core --secret TICKETS_KEY -- " +
+			"~/tools/tickets/bin/serve",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var out *wire.Connector
 			var err error

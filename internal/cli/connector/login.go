@@ -17,7 +17,8 @@ func newLogin(k *kit.Kit) *cobra.Command {
 	var nowait bool
 	cmd := &cobra.Command{
 		Use: "login NAME", Short: "Sign in at a connector, in the browser", Args: cobra.ExactArgs(1),
-		Long:    "Begin a sign-in at a connector that wants one: the address to open in a browser is printed, and the command waits until you are back. The sign-in is kept sealed and renewed by itself.",
+		Long: "Begin a sign-in at a connector that wants one: the address to open in a browser is printed, and the command waits until you " +
+			"are back. The sign-in is kept sealed and renewed by itself.",
 		Example: "  tandem connector login mail\n  tandem connector login mail --no-wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()

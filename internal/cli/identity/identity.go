@@ -232,7 +232,9 @@ func newTokenClear(k *kit.Kit) *cobra.Command {
 func newPINHash(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "hash", Short: "Turn a PIN into a hash that sets up a machine", Args: cobra.NoArgs, Example: "  tandem pin hash",
-		Long: "Turn a PIN into a hash, for a machine that is set up without a person: its first start takes it from TANDEM_PIN_HASH, from the file that TANDEM_PIN_HASH_FILE names, or from pin_hash in its config.toml. It counts once, where no PIN was ever set. Nothing is stored here. Without a terminal the PIN is read from standard input.",
+		Long: "Turn a PIN into a hash, for a machine that is set up without a person: its first start takes it from TANDEM_PIN_HASH, " +
+			"from the file that TANDEM_PIN_HASH_FILE names, or from pin_hash in its config.toml. It counts once, where no PIN was ever set. " +
+			"Nothing is stored here. Without a terminal the PIN is read from standard input.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pin, err := pinToHash(k)
 			if err != nil {
@@ -259,7 +261,9 @@ func pinToHash(k *kit.Kit) (string, error) {
 func newPINSet(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "set", Short: "Set or change your PIN", Args: cobra.NoArgs, Example: "  tandem pin set",
-		Long: "Set the PIN that proves your presence: deciding, granting, minting, unmasking and exporting ask for it. The first one is trusted on first use; changing it asks for the old one. Recovery codes are shown with the first: each sets a new PIN once, if you forget this one.",
+		Long: "Set the PIN that proves your presence: deciding, granting, minting, unmasking and exporting ask for it. " +
+			"The first one is trusted on first use; changing it asks for the old one. Recovery codes are shown with the first: " +
+			"each sets a new PIN once, if you forget this one.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			c, err := k.Client(ctx)

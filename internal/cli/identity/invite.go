@@ -30,8 +30,11 @@ func newInvite(k *kit.Kit) *cobra.Command {
 	var code bool
 	cmd := &cobra.Command{
 		Use: "invite", Short: "Make an invitation for another person, machine or agent; needs your PIN", Args: cobra.NoArgs,
-		Long: "Make an invitation. It lets one machine in, once, within a day. With --uses it lets several in: then it can stand in the recipe that makes them, and nobody has to be there when they join. What it lets in is an agent, with what the policy says of agents.\n\n" +
-			"With --person it is for somebody else, who logs in with it on their own machine, where tandem is installed. What their commands do has everyday rights.",
+		Long: "Make an invitation. It lets one machine in, once, within a day. With --uses it lets several in: " +
+			"then it can stand in the recipe that makes them, and nobody has to be there when they join. What it lets in is an agent, " +
+			"with what the policy says of agents.\n\n" +
+			"With --person it is for somebody else, who logs in with it on their own machine, where tandem is installed. " +
+			"What their commands do has everyday rights.",
 		Example: "  tandem invite\n  tandem invite --person anna\n  tandem invite --expires 1h\n  tandem invite --uses 20 --expires 24h",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if cmd.Flags().Changed("uses") && in.Uses < 1 {

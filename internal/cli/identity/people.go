@@ -94,7 +94,8 @@ func devices(w io.Writer, all []*room.Device) {
 func newPersonRemove(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a person: everything of theirs ends; needs your PIN", Args: cobra.ExactArgs(1),
-		Long: "Remove a person. Their tokens, devices, browsers, passkeys and invitations end at once, and what their sessions were about to do is " +
+		Long: "Remove a person. Their tokens, devices, browsers, passkeys and invitations end at once, " +
+			"and what their sessions were about to do is " +
 			"refused. What they did stays in the journal under their name. They come back by a new invitation: tandem invite --person NAME.",
 		Example: "  tandem person remove anna",
 		RunE: func(cmd *cobra.Command, args []string) error {

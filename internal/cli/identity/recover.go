@@ -17,7 +17,9 @@ import (
 func newRecover(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "recover", Short: "Set a new PIN with a recovery code", Args: cobra.NoArgs, Example: "  tandem recover\n  tandem recover status",
-		Long: "Set a new PIN when you forgot the old one. It asks for one of the recovery codes that were shown when the PIN was set; each works once. A lost passkey is removed with the new PIN afterwards, in the panel under System.\n\nWithout a code, root of the machine can do it where the server does not run as root: see tandem recover root.",
+		Long: "Set a new PIN when you forgot the old one. It asks for one of the recovery codes that were shown when the PIN was set; " +
+			"each works once. A lost passkey is removed with the new PIN afterwards, in the panel under System.\n\nWithout a code, " +
+			"root of the machine can do it where the server does not run as root: see tandem recover root.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			c, err := k.Client(ctx)
@@ -80,7 +82,8 @@ func showCodes(w io.Writer, codes []string) {
 	if len(codes) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "recovery codes, shown this once. If you forget the PIN, each sets a new one, once: tandem recover\nkeep them where no program of this machine reads them")
+	fmt.Fprintln(w, "recovery codes, shown this once. If you forget the PIN, each sets a new one, once: "+
+		"tandem recover\nkeep them where no program of this machine reads them")
 	for _, code := range codes {
 		fmt.Fprintln(w, "  "+code)
 	}
@@ -137,7 +140,8 @@ func newRecoverRoot(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "root", Short: "Replace the PIN as root of the machine, a day after saying so", Args: cobra.NoArgs,
 		Example: "  tandem recover root --data /home/ann/.tandem",
-		Long: "Replace a forgotten PIN without a recovery code. Only root of the machine can, and only where the server runs as another user. The first call begins it: every browser and every notice tells of it. " +
+		Long: "Replace a forgotten PIN without a recovery code. Only root of the machine can, and only where the server runs as another user. " +
+			"The first call begins it: every browser and every notice tells of it. " +
 			"The same call a day later asks for the new PIN. Until then whoever has a passkey or the old PIN stops it with tandem recover stop.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -158,7 +162,8 @@ func newRecoverRoot(k *kit.Kit) *cobra.Command {
 				return replacePIN(ctx, k, c)
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "a recovery is under way; everybody is told\nfrom %s on the same command asks for a new PIN\nwhoever has a passkey or the old PIN can stop it: tandem recover stop\n", when(&out.DueAt))
+				fmt.Fprintf(w, "a recovery is under way; everybody is told\nfrom %s on the same command asks for a new PIN\nwhoever has a passkey "+
+					"or the old PIN can stop it: tandem recover stop\n", when(&out.DueAt))
 			})
 		},
 	}

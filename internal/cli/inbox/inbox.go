@@ -20,8 +20,10 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	var in wire.In
 	cmd := &cobra.Command{
 		Use: "inbox", Short: "Everything that needs you, with how to answer it", Args: cobra.NoArgs,
-		Long: "Everything that needs a person: asks, questions, dialogs, programs that crashed or were refused by their provider, relays that wait, pushes that failed, " +
-			"connectors in quarantine, unread mail of spaces. Each row says whose it is, what it is about, since when, and the command that answers it.",
+		Long: "Everything that needs a person: asks, questions, dialogs, programs that crashed or were refused by their provider, " +
+			"relays that wait, pushes that failed, " +
+			"connectors in quarantine, unread mail of spaces. Each row says whose it is, what it is about, since when, " +
+			"and the command that answers it.",
 		Example: "  tandem inbox\n  tandem inbox --kind ask\n  tandem inbox --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out wire.Out

@@ -30,7 +30,8 @@ func TestAnAskIsReadAsText(t *testing.T) {
   + 1
   + 2
 `
-	if got := shown(`{"args":{"command":"echo a \u003e\u003e b \u0026\u0026 true"},"n":3,"path":"/c/x","old_string":"one\ntwo","new_string":"1\n2"}`); got != want {
+	if got := shown(`{"args":{"command":"echo a \u003e\u003e b \u0026\u0026 ` +
+		`true"},"n":3,"path":"/c/x","old_string":"one\ntwo","new_string":"1\n2"}`); got != want {
 		t.Errorf("shown as\n%s", got)
 	}
 	if got := shown(`{"command":"ls` + strings.Repeat(" ", 5000) + `&& cat /etc/shadow\u00a0\u202ex \u05d0"}`); got !=

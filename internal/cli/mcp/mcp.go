@@ -30,12 +30,17 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Speak MCP over standard input and output",
-		Long: "Speak MCP over standard input and output, for chat apps and coding agents that start their servers themselves. It is a pipe to the daemon, which is started when it is absent.\n\n" +
-			"Whoever calls is an agent, whatever it calls itself: the agent mcp, or one that a person made and --as names. It acts for you and may do no more than you may without your PIN. " +
-			"With --only it is offered a few tools: bridge (six, to drive sessions), space (spaces and the board, every tool of theirs with intandem), a noun (repo, resource, session, approval …) or tools by their names, with commas between them.\n\n" +
-			"With --channel, messages of a space are announced as channel notifications; Claude Code takes them only when it was started with that channel, and does not say whether it did, so they are never the only way.",
-		Example: "  tandem mcp --only bridge\n  claude mcp add tandem -- tandem mcp --only bridge,space\n  tandem mcp --as builder --only repo,resource",
-		Args:    cobra.NoArgs,
+		Long: "Speak MCP over standard input and output, for chat apps and coding agents that start their servers themselves. " +
+			"It is a pipe to the daemon, which is started when it is absent.\n\n" +
+			"Whoever calls is an agent, whatever it calls itself: the agent mcp, or one that a person made and --as names. " +
+			"It acts for you and may do no more than you may without your PIN. " +
+			"With --only it is offered a few tools: bridge (six, to drive sessions), space (spaces and the board, every tool of theirs with " +
+			"intandem), a noun (repo, resource, session, approval …) or tools by their names, with commas between them.\n\n" +
+			"With --channel, messages of a space are announced as channel notifications; Claude Code takes them only when it was started with " +
+			"that channel, and does not say whether it did, so they are never the only way.",
+		Example: "  tandem mcp --only bridge\n  claude mcp add tandem -- tandem mcp --only bridge,space\n  tandem mcp --as " +
+			"builder --only repo,resource",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := k.Client(cmd.Context())
 			if err != nil {

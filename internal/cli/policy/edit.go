@@ -23,7 +23,8 @@ func newEdit(k *kit.Kit) *cobra.Command {
 	var file, note string
 	cmd := &cobra.Command{
 		Use: "edit", Short: "Change the rules; needs your PIN", Args: cobra.NoArgs,
-		Long:    "Change the rules in your editor (VISUAL, EDITOR, or the system's), or take them from a file. What does not compile is refused before anything changes, and a change that somebody else made meanwhile is not overwritten.",
+		Long: "Change the rules in your editor (VISUAL, EDITOR, or the system's), or take them from a file. " +
+			"What does not compile is refused before anything changes, and a change that somebody else made meanwhile is not overwritten.",
 		Example: "  tandem policy edit\n  tandem policy edit --file rules.cedar --note \"no pushes on Friday\"",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()

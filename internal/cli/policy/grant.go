@@ -126,7 +126,8 @@ func newGrantAdd(k *kit.Kit) *cobra.Command {
 	var depth int
 	cmd := &cobra.Command{
 		Use: "add PRINCIPAL RESOURCE", Short: "Grant a right, or deny it; needs your PIN", Args: cobra.ExactArgs(2),
-		Long: "Grant somebody a right. PRINCIPAL is kind:name, kind:* or *; RESOURCE is kind:/path and covers everything below it, or *:/ for all.",
+		Long: "Grant somebody a right. PRINCIPAL is kind:name, kind:* or *; RESOURCE is kind:/path and covers everything " +
+			"below it, or *:/ for all.",
 		Example: "  tandem grant add agent:builder folder:/home/me/code --can read,edit --class source_code --expires 8h\n" +
 			"  tandem grant add agent:builder tool:/ --can execute --tool 'bash(command: git log)'\n" +
 			"  tandem grant add 'session:*' resource:/prod --deny --can edit",
@@ -180,7 +181,8 @@ func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
 		out = append(out, fmt.Sprintf("it matches nobody yet: there is no %s called %s (tandem actor list)", kind, name))
 	}
 	if kind == "agent" && g.Effect == "deny" {
-		out = append(out, "it binds agents and their sessions; sessions that people open themselves are not agents: deny it to session:* as well to bind those")
+		out = append(out, "it binds agents and their sessions; sessions that people open themselves are not agents: "+
+			"deny it to session:* as well to bind those")
 	}
 	if path, ok := strings.CutPrefix(g.Resource, "folder:"); ok {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

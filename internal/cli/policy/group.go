@@ -17,7 +17,8 @@ func newGroup(k *kit.Kit) *cobra.Command {
 		Long: "A group is people under one name. Groups may be in groups, eight deep. Grants, rules and approvers name one as group:NAME, " +
 			"and what is said of it holds for everybody in it."}
 	cmd.AddCommand(newGroupList(k), newGroupShow(k), groupVerb(k, book.GroupAdd, "add GROUP NAME…",
-		"Put people and groups into a group; needs your PIN", "  tandem group add reviewers anna ben\n  tandem group add staff group:reviewers", 2),
+		"Put people and groups into a group; needs your PIN",
+		"  tandem group add reviewers anna ben\n  tandem group add staff group:reviewers", 2),
 		groupVerb(k, book.GroupRemove, "remove GROUP [NAME…]", "Take members out of a group, or the group away; needs your PIN",
 			"  tandem group remove reviewers ben\n  tandem group remove reviewers", 1))
 	return cmd

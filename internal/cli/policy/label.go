@@ -16,9 +16,12 @@ func newLabel(k *kit.Kit) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use: "label [RESOURCE [CLASS]]", Short: "Say which class of data lies where; needs your PIN", Args: cobra.MaximumNArgs(2),
-		Long: "Say which class of data lies in a tree: public, internal, confidential, restricted, executive, credential, regulated, customer_data, source_code or financial_record. " +
-			"A grant covers it only if it names that class, and the boundary may keep it from passing at all. Folders and repositories hold source_code unless labelled. Without arguments, the labels are listed.",
-		Example: "  tandem policy label\n  tandem policy label folder:/home/me/customers customer_data\n  tandem policy label folder:/home/me/customers --remove",
+		Long: "Say which class of data lies in a tree: public, internal, confidential, restricted, executive, credential, regulated, " +
+			"customer_data, source_code or financial_record. " +
+			"A grant covers it only if it names that class, and the boundary may keep it from passing at all. " +
+			"Folders and repositories hold source_code unless labelled. Without arguments, the labels are listed.",
+		Example: "  tandem policy label\n  tandem policy label folder:/home/me/customers customer_data\n  tandem policy label " +
+			"folder:/home/me/customers --remove",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var labels []book.LabelView
 			switch {

@@ -20,7 +20,9 @@ import (
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	policy := &cobra.Command{Use: "policy", Short: "The rules: show, explain, test and edit them",
-		Long: "Rules are written in Cedar: permit and forbid, with @ask for what needs an approval, @approvers for who may give it (people and groups), @critical where two people have to, @presence(\"passkey\") for how they show that they are here, @others where it is not the person for whom it is asked, @reason and @id. A denial always wins, and what nothing grants is refused."}
+		Long: "Rules are written in Cedar: permit and forbid, with @ask for what needs an approval, @approvers for who may give it " +
+			"(people and groups), @critical where two people have to, @presence(\"passkey\") for how they show that they are here, " +
+			"@others where it is not the person for whom it is asked, @reason and @id. A denial always wins, and what nothing grants is refused."}
 	policy.AddCommand(newShow(k), newExplain(k), newTest(k), newEdit(k), newLabel(k))
 	grant := &cobra.Command{Use: "grant", Short: "Grants: who may do what to which resources, until when"}
 	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantRevoke(k), newGrantFolder(k), newGrantUnconfined(k))
@@ -130,7 +132,8 @@ func newTest(k *kit.Kit) *cobra.Command {
 	var cases string
 	cmd := &cobra.Command{
 		Use: "test [RULES]", Short: "Try rules against questions with known answers", Args: cobra.MaximumNArgs(1),
-		Long: "Check that rules compile and, with --cases, that they answer as they should. RULES is a file, - for standard input; without one the rules in force are tried. Nothing is put in force. " +
+		Long: "Check that rules compile and, with --cases, that they answer as they should. RULES is a file, - for standard input; " +
+			"without one the rules in force are tried. Nothing is put in force. " +
 			`The cases are a JSON list such as [{"actor":"builder","tool":"bash","command":"git push","want":"deny"}].`,
 		Example: "  tandem policy test rules.cedar\n  tandem policy test rules.cedar --cases cases.json",
 		RunE: func(cmd *cobra.Command, args []string) error {

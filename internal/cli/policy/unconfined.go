@@ -14,8 +14,10 @@ import (
 func newGrantUnconfined(k *kit.Kit) *cobra.Command {
 	var take bool
 	cmd := &cobra.Command{
-		Use: "unconfined [SESSION]", Short: "Let one session's commands run without a sandbox, where there is none; without a session, list them; needs your PIN", Args: cobra.MaximumNArgs(1),
-		Long: "Let the commands of one session run on a machine without a sandbox (no bubblewrap, no Landlock). Such a command can read and change whatever you can. " +
+		Use: "unconfined [SESSION]", Short: "Let one session's commands run without a sandbox, where there is none; " +
+			"without a session, list them; needs your PIN", Args: cobra.MaximumNArgs(1),
+		Long: "Let the commands of one session run on a machine without a sandbox (no bubblewrap, no Landlock). " +
+			"Such a command can read and change whatever you can. " +
 			"Each one still asks as the rules say, and the grant ends with the session.",
 		Example: "  tandem grant unconfined ses_01j…\n  tandem grant unconfined ses_01j… --revoke\n  tandem grant unconfined",
 		RunE: func(cmd *cobra.Command, args []string) error {

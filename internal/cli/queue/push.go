@@ -37,7 +37,8 @@ func newPush(k *kit.Kit) *cobra.Command {
 	var in wire.QueuePushIn
 	cmd := &cobra.Command{
 		Use: "push BRANCH", Short: "Push what a queue merged to its remote", Args: cobra.ExactArgs(1),
-		Long: "Push what a queue merged to the remote that was named for its branch, once: a person says so, present, about the commit that waits.\n" +
+		Long: "Push what a queue merged to the remote that was named for its branch, once: a person says so, present, " +
+			"about the commit that waits.\n" +
 			"The line with that commit is in: tandem queue",
 		Example: "  tandem queue push main --commit 4f2a…",
 		RunE: func(cmd *cobra.Command, args []string) error {

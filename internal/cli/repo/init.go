@@ -117,7 +117,8 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 	fmt.Fprintf(k.Err, "Initialized tandem workspace '%s' at %s (server: %s)\n", config.First, root, a.Host)
 	commands, err := r.Commands()
 	if len(commands) > 0 {
-		fmt.Fprintf(k.Err, "It begins with files that command agents and tools, as the server's own folder has them; others' changes to them will be asked for:\n")
+		fmt.Fprintf(k.Err, "It begins with files that command agents and tools, as the server's own folder has them; "+
+			"others' changes to them will be asked for:\n")
 		for _, p := range commands {
 			fmt.Fprintf(k.Err, "  %s\n", p)
 		}

@@ -19,7 +19,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resource",
 		Short: "Shared keys: locks, leases and small values",
-		Long:  "Shared keys with compare-and-set, an owner, a fencing number and a time to live. Locks and leases are keys that are put with --if-absent --own --ttl.",
+		Long: "Shared keys with compare-and-set, an owner, a fencing number and a time to live. Locks and leases are keys that are put with " +
+			"--if-absent --own --ttl.",
 	}
 	cmd.AddCommand(newList(k), newGet(k), newPut(k), newDelete(k))
 	return []*cobra.Command{cmd}

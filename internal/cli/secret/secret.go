@@ -21,7 +21,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",
 		Short: "Sealed values that tools and connectors are lent",
-		Long:  "Values are sealed at rest, lent to one call at a time and redacted in logs, errors and events. They are shown to nobody but a person present.",
+		Long: "Values are sealed at rest, lent to one call at a time and redacted in logs, errors and events. " +
+			"They are shown to nobody but a person present.",
 	}
 	cmd.AddCommand(newSet(k), newList(k), newDelete(k), newUnmask(k), newRotate(k))
 	return []*cobra.Command{cmd}
@@ -31,7 +32,9 @@ func newSet(k *kit.Kit) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "set NAME", Short: "Store a secret", Args: cobra.ExactArgs(1),
-		Long:    "Store a secret. The value is asked for on the terminal, or read from standard input; it is not an argument, where other programs could read it.\n\nIt is kept out of your own record and of theirs whom it is lent to; with --all, and your PIN, out of everybody's.",
+		Long: "Store a secret. The value is asked for on the terminal, or read from standard input; it is not an argument, " +
+			"where other programs could read it.\n\nIt is kept out of your own record and of theirs whom it is lent to; " +
+			"with --all, and your PIN, out of everybody's.",
 		Example: "  tandem secret set provider/openai\n  pass show openai | tandem secret set provider/openai",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			value, err := read(cmd.Context(), k, args[0])

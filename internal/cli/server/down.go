@@ -23,9 +23,10 @@ import (
 func newDown(k *kit.Kit) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use:     "down",
-		Short:   "Stop the server",
-		Long:    "Ask the running server, however it was started, to drain and end, and wait until it has. One that does not answer is ended with --force: nothing that was acknowledged is lost by that.",
+		Use:   "down",
+		Short: "Stop the server",
+		Long: "Ask the running server, however it was started, to drain and end, and wait until it has. " +
+			"One that does not answer is ended with --force: nothing that was acknowledged is lost by that.",
 		Example: "  tandem down\n  tandem down --force",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,7 +44,8 @@ func newDown(k *kit.Kit) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "end a server that does not answer or does not end: its process is told to end, and killed when it does not within five seconds")
+	cmd.Flags().BoolVar(&force, "force", false,
+		"end a server that does not answer or does not end: its process is told to end, and killed when it does not within five seconds")
 	return cmd
 }
 
@@ -63,7 +65,8 @@ func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	return k.Show(map[string]any{"stopped": true, "pid": st.PID, "go_on": going}, func(w io.Writer) {
 		fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID)
 		if len(going) > 0 {
-			fmt.Fprintf(w, "Agents go on in their terminals, and what they ask waits there: %s. With the next tandem up they are in sight again; to end one: tandem session close %s\n",
+			fmt.Fprintf(w, "Agents go on in their terminals, and what they ask waits there: %s. With the next tandem up they are in sight again; "+
+				"to end one: tandem session close %s\n",
 				strings.Join(going, ", "), going[0])
 		}
 	})

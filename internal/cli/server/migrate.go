@@ -20,7 +20,8 @@ the role that owns the tables, and with --for the role that the server uses: it 
 read and write them, and not change what they are. The address is not kept.
 
 A copy of what is there is made first, in the data folder.`,
-		Example: "  tandem server migrate --database postgres://owner@db.example.org/tandem --for tandem\n  tandem up --database postgres://tandem@db.example.org/tandem",
+		Example: "  tandem server migrate --database postgres://owner@db.example.org/tandem --for tandem\n  tandem up --database " +
+			"postgres://tandem@db.example.org/tandem",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := k.Settings()
 			if err != nil {

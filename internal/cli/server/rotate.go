@@ -14,16 +14,21 @@ import (
 
 func newRotate(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate journal|secret|space|tls|tokens", Short: "Replace a key of the server while it runs; needs your PIN", Args: cobra.ExactArgs(1),
+		Use: "rotate journal|secret|space|tls|tokens", Short: "Replace a key of the server while it runs; needs your PIN",
+		Args:      cobra.ExactArgs(1),
 		ValidArgs: []string{"journal", "secret", "space", "tls", "tokens"},
 		Example:   "  tandem server rotate journal\n  tandem server rotate tokens",
 		Long: "Replace a key of the server while it runs.\n\n" +
-			"journal  the key that signs the journal's checkpoints and receipts and vouches for every row that confers authority. Those rows are sealed anew; what the old key signed can still be checked, by tandem audit verify, too.\n" +
+			"journal  the key that signs the journal's checkpoints and receipts and vouches for every row that confers authority. " +
+			"Those rows are sealed anew; what the old key signed can still be checked, by tandem audit verify, too.\n" +
 			"secret   the master key of the secrets, which are sealed anew. The same as tandem secret rotate.\n" +
-			"space    the key under which this machine's seats in spaces and their messages are kept. The server starts anew with it, which takes a second.\n" +
-			"tls      the key by which other machines know this server. The old key announces the new one, and machines that joined follow by themselves.\n" +
+			"space    the key under which this machine's seats in spaces and their messages are kept. " +
+			"The server starts anew with it, which takes a second.\n" +
+			"tls      the key by which other machines know this server. The old key announces the new one, " +
+			"and machines that joined follow by themselves.\n" +
 			"tokens   the two default tokens, api and connector, have new values; the old ones stop working at once.\n\n" +
-			"A rotation that is cut off by a crash is finished, or never happened, at the next start. Copies from before restore with the keys that they hold.",
+			"A rotation that is cut off by a crash is finished, or never happened, at the next start. " +
+			"Copies from before restore with the keys that they hold.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := op.Do(cmd.Context(), k, daemon.ServerRotate, daemon.RotateIn{Key: args[0]})
 			if err != nil {

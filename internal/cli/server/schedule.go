@@ -54,7 +54,8 @@ or tandem server schedule remove backup, ends it.`,
 		},
 	}
 	cmd.Flags().StringVar(&in.Path, "to", "", "folder for the copies; it is there already")
-	cmd.Flags().StringVar(&recipient, "recipient-file", "", "lock copies to the recipient in the first line of this file (tandem server backup-key)")
+	cmd.Flags().StringVar(&recipient, "recipient-file", "",
+		"lock copies to the recipient in the first line of this file (tandem server backup-key)")
 	cmd.Flags().BoolVar(&in.Unlocked, "unlocked", false, "do not lock copies, though they hold the server's keys")
 	cmd.Flags().StringVar(&in.When, "when", nightly, "when: 'every day at 3:00', 'every 6h', '0 3 * * *'")
 	cmd.Flags().IntVar(&in.Keep, "keep", 14, "how many copies stay")

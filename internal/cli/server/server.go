@@ -95,11 +95,13 @@ func describe(s *wire.Status) string {
 // notReopened names where the server before this one listened, and this one does not: nobody approved it to last, or nobody said it again.
 func notReopened(w io.Writer, s *wire.Status) {
 	if len(s.Closed) > 0 {
-		fmt.Fprintf(w, "Not opened again: %s. Nobody approved that it outlives its start: open it with tandem up --replace --listen %s, then keep it with tandem settings keep\n",
+		fmt.Fprintf(w, "Not opened again: %s. Nobody approved that it outlives its start: open it with tandem up --replace --listen %s, "+
+			"then keep it with tandem settings keep\n",
 			strings.Join(s.Closed, ", "), s.Closed[0])
 	}
 	if len(s.Left) > 0 {
-		fmt.Fprintf(w, "Before it was stopped it listened on %s, and who knows that address waits there: open it with tandem up --replace --listen %s, then keep it with tandem settings keep\n",
+		fmt.Fprintf(w, "Before it was stopped it listened on %s, and who knows that address waits there: "+
+			"open it with tandem up --replace --listen %s, then keep it with tandem settings keep\n",
 			strings.Join(s.Left, ", "), s.Left[0])
 	}
 }

@@ -23,7 +23,9 @@ import (
 func newSettings(k *kit.Kit) *cobra.Command {
 	set := &cobra.Command{
 		Use: "set KEY VALUE", Short: "Change a setting in config.toml", Args: cobra.ExactArgs(2),
-		Long:    "Change a setting in config.toml in the data folder; an empty VALUE removes it. How agents search counts at once, the rest from the next start on. What guards this machine (where it listens, which programs agents are, how they are confined) waits for an approval. Secrets are not settings.",
+		Long: "Change a setting in config.toml in the data folder; an empty VALUE removes it. How agents search counts at once, " +
+			"the rest from the next start on. What guards this machine (where it listens, which programs agents are, how they are confined) " +
+			"waits for an approval. Secrets are not settings.",
 		Example: "  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := op.Do(cmd.Context(), k, wire.SettingSet, wire.SetIn{Key: args[0], Value: args[1]}); err != nil {
@@ -39,9 +41,10 @@ func newSettings(k *kit.Kit) *cobra.Command {
 		},
 	}
 	cmd := &cobra.Command{
-		Use:     "settings",
-		Short:   "Show every setting, where it came from and what it does",
-		Long:    "Show every setting: flags win over the environment, that over .env and config.toml in the data folder, that over the defaults. What the running server was told when it was started, by flags or its environment, is shown as it has it.",
+		Use:   "settings",
+		Short: "Show every setting, where it came from and what it does",
+		Long: "Show every setting: flags win over the environment, that over .env and config.toml in the data folder, " +
+			"that over the defaults. What the running server was told when it was started, by flags or its environment, is shown as it has it.",
 		Example: "  tandem settings\n  tandem settings --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,7 +64,8 @@ func newSettings(k *kit.Kit) *cobra.Command {
 	}
 	keep := &cobra.Command{
 		Use: "keep", Short: "Keep what this start was told about doors and sandboxes; needs your PIN", Args: cobra.NoArgs,
-		Long:    "Write into config.toml what the running server was told on its command line or by its environment about where it listens, which programs agents are and how they are confined. Without that it lasts until the server ends, and a crash is an end, too.",
+		Long: "Write into config.toml what the running server was told on its command line or by its environment about where it listens, " +
+			"which programs agents are and how they are confined. Without that it lasts until the server ends, and a crash is an end, too.",
 		Example: "  tandem up --listen 0.0.0.0:13013\n  tandem settings keep",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := op.Do(cmd.Context(), k, daemon.SettingKeep, identity.Nothing{})
@@ -113,6 +117,7 @@ func withoutPIN(ctx context.Context, k *kit.Kit, err error) error {
 	if who, lost := op.Do(ctx, k, identity.ActorWhoami, identity.Nothing{}); lost != nil || who.PIN {
 		return err
 	}
-	return f.WithNext("set the PIN that such an answer needs: tandem pin set; then: tandem approvals approve %s. On a machine that is set up without a "+
+	return f.WithNext("set the PIN that such an answer needs: tandem pin set; then: tandem approvals approve %s. "+
+		"On a machine that is set up without a "+
 		"person, write it into config.toml or the environment before the first start", f.Data["approval"])
 }

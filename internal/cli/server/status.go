@@ -25,9 +25,10 @@ import (
 
 func newStatus(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use:     "status",
-		Short:   "Show whether the server runs",
-		Long:    "Show whether the server runs. The exit code is 0 when it does and 1 when it does not. The state of a working copy is: tandem st",
+		Use:   "status",
+		Short: "Show whether the server runs",
+		Long: "Show whether the server runs. The exit code is 0 when it does and 1 when it does not. " +
+			"The state of a working copy is: tandem st",
 		Example: "  tandem status\n  tandem status --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -135,7 +136,8 @@ func told(w io.Writer, ways []wire.Told) {
 	}
 	fmt.Fprintf(w, "You are told by: %s, and the panel\n", strings.Join(names, ", "))
 	if len(passing) > 0 {
-		fmt.Fprintf(w, "  %s came with this start alone; kept in .env in the data folder, the next start has it, too\n", strings.Join(passing, ", "))
+		fmt.Fprintf(w, "  %s came with this start alone; kept in .env in the data folder, the next start has it, too\n", strings.Join(passing,
+			", "))
 	}
 }
 

@@ -28,7 +28,8 @@ func newUp(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the server in the background",
-		Long: "Start the server in the background, wait until it is healthy, and print its process id, its address and a one-time link that signs you in to the panel. " +
+		Long: "Start the server in the background, wait until it is healthy, and print its process id, its address and a one-time link that " +
+			"signs you in to the panel. " +
 			"A server that runs already starts again to serve a repository that is named here and that it does not serve yet.",
 		Example: "  tandem up\n  tandem up --repo ~/project --listen 0.0.0.0:13013",
 		Args:    cobra.NoArgs,
@@ -36,7 +37,8 @@ func newUp(k *kit.Kit) *cobra.Command {
 	}
 	serverFlags(cmd, k)
 	begin.flags(cmd)
-	cmd.Flags().BoolVar(&replace, "replace", false, "take the place of a running server: drain it, copy its data aside when it is of another version, start")
+	cmd.Flags().BoolVar(&replace, "replace", false,
+		"take the place of a running server: drain it, copy its data aside when it is of another version, start")
 	return cmd
 }
 

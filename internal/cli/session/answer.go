@@ -18,7 +18,8 @@ func newAnswer(k *kit.Kit) *cobra.Command {
 	var in room.AnswerIn
 	cmd := &cobra.Command{
 		Use: "answer [QUESTION [TEXT...]]", Short: "Answer an agent's question, or list what is asked",
-		Long: "Answer an agent's question. QUESTION is its id, or the name of the session that asks. Where several things are asked at once, give an answer for each, in their order. " +
+		Long: "Answer an agent's question. QUESTION is its id, or the name of the session that asks. Where several things are asked at once, " +
+			"give an answer for each, in their order. " +
 			"Without QUESTION, list what waits for an answer, with the answers that are offered.",
 		Example: "  tandem session answer\n  tandem session answer que_01j… \"the blue one\"\n  tandem session answer que_01j… --reject",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -45,7 +45,8 @@ func (s *settings) apart(ctx context.Context, k *kit.Kit, in *room.CreateIn) err
 func newKeep(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "keep SESSION", Short: "Keep what a session did in its own checkout", Args: cobra.ExactArgs(1),
-		Long: "Keep what a session did in its own checkout. What it had not committed is committed first; its branch (git) or commits (jj) stay in the repository, and the checkout's folder goes. " +
+		Long: "Keep what a session did in its own checkout. What it had not committed is committed first; its branch (git) or commits " +
+			"(jj) stay in the repository, and the checkout's folder goes. " +
 			"Your own checkout is not touched: the command that is printed brings the work into it.",
 		Example: "  tandem session keep fixer",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,7 +72,8 @@ func newKeep(k *kit.Kit) *cobra.Command {
 func newDiscard(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "discard SESSION", Short: "Discard a session's own checkout with all that was done in it", Args: cobra.ExactArgs(1),
-		Long:    "Discard a session's own checkout: its folder, its branch (git) or commits (jj), and what was not committed. The conversation stays.",
+		Long: "Discard a session's own checkout: its folder, its branch (git) or commits (jj), " +
+			"and what was not committed. The conversation stays.",
 		Example: "  tandem session discard fixer",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := sessionID(cmd.Context(), k, args[0])

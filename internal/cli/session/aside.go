@@ -16,7 +16,8 @@ import (
 
 func newAside(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "set-aside", Short: "What agents left that version control would run later",
-		Long: "When an agent's turn ends, hooks, settings and pointers of version control that appeared in its folder are taken out of it: git or jj would run or follow them\n" +
+		Long: "When an agent's turn ends, hooks, settings and pointers of version control that appeared in its folder are taken out of it: " +
+			"git or jj would run or follow them\n" +
 			"the next time that you use them there, outside of the agent's sandbox. Look at each, and keep or discard it."}
 	cmd.AddCommand(newAsideList(k), newAsideShow(k),
 		asideVerb(k, "keep", "Put a file back where it was", wire.AsideKeep),

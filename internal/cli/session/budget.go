@@ -14,7 +14,8 @@ import (
 
 func newBudget(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "budget", Aliases: []string{"budgets"}, Short: "What actors, and everybody together, may use up",
-		Long: "Budgets of actors and of everybody together, for a day, a month (in UTC) or ever. A session stops before the call that would exceed one. A session's own budget is set with its --budget-… flags."}
+		Long: "Budgets of actors and of everybody together, for a day, a month (in UTC) or ever. A session stops before the call that would " +
+			"exceed one. A session's own budget is set with its --budget-… flags."}
 	cmd.AddCommand(newBudgetList(k), newBudgetSet(k), newBudgetRemove(k))
 	return cmd
 }
@@ -62,7 +63,8 @@ func newBudgetSet(k *kit.Kit) *cobra.Command {
 	var in room.LimitIn
 	cmd := &cobra.Command{
 		Use: "set", Short: "Set a budget; needs your PIN", Args: cobra.NoArgs,
-		Example: "  tandem budget set --period day --cents 500\n  tandem budget set --for agent:builder --period month --tokens 5000000 --calls 2000",
+		Example: "  tandem budget set --period day --cents 500\n  tandem budget set --for agent:builder --period month " +
+			"--tokens 5000000 --calls 2000",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Budget == (room.Budget{}) {
 				return kit.Usagef("a budget needs a bound: --tokens, --cents, --turns, --calls or --seconds")

@@ -24,7 +24,8 @@ func newChat(k *kit.Kit) *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
 		Use: "chat", Short: "Talk with an agent on the terminal", Args: cobra.NoArgs,
-		Long: "Talk with an agent in this folder. What it says streams in; asks and questions are answered where they come up, and each decision needs your PIN. " +
+		Long: "Talk with an agent in this folder. What it says streams in; asks and questions are answered where they come up, " +
+			"and each decision needs your PIN. " +
 			"Ctrl-C stops what the agent does, Ctrl-D leaves; the session stays. Lines that begin with / are commands: /help lists them.",
 		Example: "  tandem chat\n  tandem chat -m anthropic/claude-sonnet-4-5 --plan\n  tandem chat --session ses_01j…",
 		RunE: func(cmd *cobra.Command, _ []string) error {

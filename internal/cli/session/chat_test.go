@@ -112,7 +112,8 @@ func TestChatOnATerminal(t *testing.T) {
 	go s.read()
 	s.until("> ", "[[say hello there]]\r")
 	s.until("\nhello there", "")
-	s.until("> ", "[[tool write {\"path\":\"a.txt\",\"content\":\"one\"}]] [[tool write {\"path\":\"a.txt\",\"content\":\"two\"}]] [[tool write {\"path\":\"b.txt\",\"content\":\"three\"}]] [[say done]]\r")
+	s.until("> ", "[[tool write {\"path\":\"a.txt\",\"content\":\"one\"}]] [[tool write {\"path\":\"a.txt\",\"content\":\"two\"}]] [[tool "+
+		"write {\"path\":\"b.txt\",\"content\":\"three\"}]] [[say done]]\r")
 	s.until("approve? [y]es, [a]lways here", "make it two\n")
 	s.until("PIN: ", "135790\n")
 	s.until("approve? [y]es, [a]lways here", "a\n")

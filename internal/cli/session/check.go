@@ -15,7 +15,8 @@ func newCheck(k *kit.Kit) *cobra.Command {
 	var in terminal.ProbeIn
 	cmd := &cobra.Command{
 		Use: "check [AGENT]", Short: "Check which signals of an agent program work, with one short turn", Args: cobra.MaximumNArgs(1),
-		Long: "The programs' own signals come without a promise, so every version is checked when it is first used, and this checks it now: one turn of the program in an empty home, with a model on loopback that tandem plays itself. " +
+		Long: "The programs' own signals come without a promise, so every version is checked when it is first used, and this checks it now: " +
+			"one turn of the program in an empty home, with a model on loopback that tandem plays itself. " +
 			"It costs nothing and needs no account. With --real the turn is one of the model that you use.",
 		Example: "  tandem session check\n  tandem session check codex\n  tandem session check --real",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -14,7 +14,8 @@ import (
 func newDiff(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "diff SESSION", Short: "Show what changed in a session's folder since it began", Args: cobra.ExactArgs(1),
-		Long: "Show what changed in a session's folder since it began, whoever changed it: new, changed and removed files, as a patch that git apply takes. " +
+		Long: "Show what changed in a session's folder since it began, whoever changed it: new, changed and removed files, " +
+			"as a patch that git apply takes. " +
 			"What ignore files name, and files that may hold keys, are left out.",
 		Example: "  tandem session diff builder\n  tandem session diff builder >builder.patch",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -71,7 +71,8 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "key PROVIDER", Short: "Store a provider's key, sealed", Args: cobra.ExactArgs(1),
 		Long: "Store a provider's key. It is asked for on the terminal and not shown, or read from a pipe; it never stands on a command line.\n" +
-			"The question shows the address that the key is for; a script says it with --base. The key is refused when the provider has another one by then.",
+			"The question shows the address that the key is for; a script says it with --base. " +
+			"The key is refused when the provider has another one by then.",
 		Example: "  tandem provider key anthropic\n  pass show anthropic | tandem provider key anthropic",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error

@@ -11,7 +11,8 @@ import (
 // The options of a question were not shown, so nobody knew what was offered.
 func TestAQuestionShowsItsOptions(t *testing.T) {
 	var q room.Question
-	if err := json.Unmarshal([]byte(`{"questions":[{"question":"Which database?","options":[{"label":"SQLite","description":"a file"},{"label":"Postgres\u001b[2J"}]}]}`), &q); err != nil {
+	if err := json.Unmarshal([]byte(`{"questions":[{"question":"Which database?","options":[{"label":"SQLite","description":"a `+
+		`file"},{"label":"Postgres\u001b[2J"}]}]}`), &q); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer

@@ -15,7 +15,8 @@ import (
 
 func newRelay(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "relay", Short: "A lead and a worker that go on by themselves",
-		Long: "A relay is two sessions: a lead that plans and reviews, and a worker that builds. When a task is done the lead parks and waits for the next one."}
+		Long: "A relay is two sessions: a lead that plans and reviews, and a worker that builds. " +
+			"When a task is done the lead parks and waits for the next one."}
 	cmd.AddCommand(newRelayStart(k), newRelayRead(k), newRelayList(k),
 		newRelayText(k, "enqueue", relay.RelayEnqueue, "Give a relay its next task, or the answer to its question"),
 		newRelayText(k, "inject", relay.RelayInject, "Tell a running relay's lead something"), newRelayStop(k))

@@ -19,10 +19,13 @@ func newRun(k *kit.Kit) *cobra.Command {
 	var files []string
 	cmd := &cobra.Command{
 		Use: "run PROMPT", Short: "Give an agent something to do, and watch", Args: cobra.MinimumNArgs(1),
-		Long: "Open a session in this folder (or go on in one), give it a prompt and show what happens until it is done. Text goes to standard output, everything else to standard error. " +
-			"When something needs an approval or an answer, it is asked for on the terminal; without one the command ends with exit code 8, and the turn waits. " +
+		Long: "Open a session in this folder (or go on in one), give it a prompt and show what happens until it is done. " +
+			"Text goes to standard output, everything else to standard error. " +
+			"When something needs an approval or an answer, it is asked for on the terminal; " +
+			"without one the command ends with exit code 8, and the turn waits. " +
 			"With --json every event is a line.",
-		Example: "  tandem run \"summarize README.md\"\n  tandem run -m ollama/qwen3 \"what does this do?\"\n  tandem run --session ses_01j… \"now the tests\"\n  tandem run -a screenshot.png \"what is wrong here?\"",
+		Example: "  tandem run \"summarize README.md\"\n  tandem run -m ollama/qwen3 \"what does this do?\"\n  tandem run --session ses_01j… " +
+			"\"now the tests\"\n  tandem run -a screenshot.png \"what is wrong here?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			prompt := room.PromptIn{Text: strings.Join(args, " ")}

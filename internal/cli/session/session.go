@@ -20,7 +20,8 @@ import (
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{Use: "session", Aliases: []string{"sessions"}, Short: "Sessions: agents at work",
-		Long: "A session is an agent at work: a conversation with a model, and what it did. Turns run in the server, so they go on when this terminal is closed."}
+		Long: "A session is an agent at work: a conversation with a model, and what it did. Turns run in the server, " +
+			"so they go on when this terminal is closed."}
 	cmd.AddCommand(newList(k), newShow(k), newNew(k), newUpdate(k), newPrompt(k), newFollow(k), newCancel(k), newFork(k), newRevert(k),
 		newUnrevert(k), newDiff(k), newKeep(k), newDiscard(k), newDelete(k), newAnswer(k),
 		newOpen(k), newSend(k), newLive(k), newAttach(k), newInterrupt(k), newClose(k), newSkip(k), newCheck(k), newAside(k))

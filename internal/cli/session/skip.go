@@ -18,7 +18,8 @@ func newSkip(k *kit.Kit) *cobra.Command {
 	var revoke string
 	cmd := &cobra.Command{
 		Use: "skip [FOLDER]", Short: "Let agents in a folder skip their permissions for a while", Args: cobra.MaximumNArgs(1),
-		Long:    "Ask that sessions opened in a folder may skip their permissions until a time. A person approves it (tandem approvals); then run the command again. Deny rules hold all the same.",
+		Long: "Ask that sessions opened in a folder may skip their permissions until a time. A person approves it (tandem approvals); " +
+			"then run the command again. Deny rules hold all the same.",
 		Example: "  tandem session skip ~/code/app --for 4h\n  tandem session skip --list\n  tandem session skip --revoke skp_01j…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

@@ -20,8 +20,10 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	var in terminal.OpenIn
 	cmd := &cobra.Command{
 		Use: "open [NAME]", Short: "Open a real agent program in a terminal", Args: cobra.MaximumNArgs(1),
-		Long:    "Open a real, interactive Claude Code, Codex or OpenCode in a terminal of its own. Anybody with the right may send it work; you can attach and type alongside.",
-		Example: "  tandem session open builder -C ~/code/app --model opus\n  tandem session open reviewer --agent codex\n  tandem session open nightly --as agent:builder\n  tandem session open fixer -C ~/code/app --worktree\n  tmux attach -t ccm-builder",
+		Long: "Open a real, interactive Claude Code, Codex or OpenCode in a terminal of its own. Anybody with the right may send it work; " +
+			"you can attach and type alongside.",
+		Example: "  tandem session open builder -C ~/code/app --model opus\n  tandem session open reviewer --agent codex\n  tandem session " +
+			"open nightly --as agent:builder\n  tandem session open fixer -C ~/code/app --worktree\n  tmux attach -t ccm-builder",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				in.Name = args[0]
@@ -72,8 +74,11 @@ func newSend(k *kit.Kit) *cobra.Command {
 	var wait int
 	cmd := &cobra.Command{
 		Use: "send NAME [TEXT]", Short: "Send a prompt to a terminal session and wait for the turn", Args: cobra.MinimumNArgs(1),
-		Long:    "Send a prompt or a slash command and print what the agent said. Without TEXT, or when the turn runs long, only what is new is fetched. - reads the text from standard input. Exit code 8 says that the turn waits for a person or is not over yet, 1 that it failed. With --wait 0 nothing is waited for, and a turn that runs is no failure.",
-		Example: "  tandem session send builder \"run the tests\"\n  tandem session send builder - <prompt.md\n  tandem session send builder --cursor 12",
+		Long: "Send a prompt or a slash command and print what the agent said. Without TEXT, or when the turn runs long, " +
+			"only what is new is fetched. - reads the text from standard input. Exit code 8 says that the turn waits for a person or is not over " +
+			"yet, 1 that it failed. With --wait 0 nothing is waited for, and a turn that runs is no failure.",
+		Example: "  tandem session send builder \"run the tests\"\n  tandem session send builder - <prompt.md\n  tandem session " +
+			"send builder --cursor 12",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name, in.Text = args[0], strings.Join(args[1:], " ")
 			if in.Text == "-" {

@@ -37,9 +37,10 @@ type Check struct {
 
 func newDoctor(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use:     "doctor",
-		Short:   "Check the installation and say how to mend it",
-		Long:    "Check the data folder, the daemon, its settings and the programs that parts of tandem use. The exit code is 1 when something is bad; what is only missing is a note.",
+		Use:   "doctor",
+		Short: "Check the installation and say how to mend it",
+		Long: "Check the data folder, the daemon, its settings and the programs that parts of tandem use. " +
+			"The exit code is 1 when something is bad; what is only missing is a note.",
 		Example: "  tandem doctor\n  tandem doctor --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -190,7 +191,9 @@ func checkSandbox(ctx context.Context, k *kit.Kit) Check {
 	case "seatbelt":
 		return Check{"sandbox", "note", "commands of sessions run under Seatbelt, by a profile that nobody has tried on a Mac yet", ""}
 	case "landlock":
-		return Check{"sandbox", "note", "commands of sessions run under Landlock and seccomp; where files may hold keys they ask first, because these cannot be hidden, and nothing keeps them from git's hooks and configuration in folders that they may change (" + st.SandboxWhy + ")", mend}
+		return Check{"sandbox", "note", "commands of sessions run under Landlock and seccomp; where files may hold keys they ask first, " +
+			"because these cannot be hidden, and nothing keeps them from git's hooks and configuration in folders that they " +
+			"may change (" + st.SandboxWhy + ")", mend}
 	}
 	return Check{"sandbox", "note", "there is none, so commands of sessions do not run (" + st.SandboxWhy + ")",
 		mend + "; or for one session: tandem grant unconfined SESSION"}

@@ -50,12 +50,16 @@ func newSetup(k *kit.Kit) *cobra.Command {
 	g := &guide{k: k}
 	cmd := &cobra.Command{
 		Use: "setup", Short: "Begin: a PIN, a folder, a model, a first turn", Args: cobra.NoArgs,
-		Long: "Lead through the beginning, one question at a time: start the server, set the PIN that proves that you are a person, look which agents are installed, " +
-			"let sessions work in a folder, choose a model (or the built-in echo, which needs no key), and take one real turn. Each step is a command that is shown, so that it can be typed again. " +
+		Long: "Lead through the beginning, one question at a time: start the server, set the PIN that proves that you are a person, " +
+			"look which agents are installed, " +
+			"let sessions work in a folder, choose a model (or the built-in echo, which needs no key), and take one real turn. " +
+			"Each step is a command that is shown, so that it can be typed again. " +
 			"What is done already is left as it is.\n" +
-			"Where nobody can be asked, --yes does what needs no person and lists the rest; a key for --provider is then read from standard input. " +
+			"Where nobody can be asked, --yes does what needs no person and lists the rest; " +
+			"a key for --provider is then read from standard input. " +
 			"The exit code is 1 when a step failed, and 8 while the PIN or the folder is left for a person.",
-		Example: "  tandem setup\n  tandem setup --folder ~/code/app\n  tandem setup --yes\n  pass show anthropic | tandem setup --yes --provider anthropic",
+		Example: "  tandem setup\n  tandem setup --folder ~/code/app\n  tandem setup --yes\n  pass show anthropic | tandem setup " +
+			"--yes --provider anthropic",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.root = cmd.Root()
 			return g.lead(cmd.Context())
@@ -236,7 +240,8 @@ func (g *guide) work(ctx context.Context) error {
 		if s, err := g.k.Settings(); err == nil && here == s.Home {
 			offer = "" // all of a home is nobody's answer to a key pressed in passing
 		}
-		line, ok, err := g.k.Ask("Which folder may agents work in? They read there; changing asks you. (" + cmp.Or(offer, "a path") + "; or none): ")
+		line, ok, err := g.k.Ask("Which folder may agents work in? They read there; changing asks you. (" + cmp.Or(offer,
+			"a path") + "; or none): ")
 		if err != nil || !ok {
 			return errors.Join(err, g.stopped(ok))
 		}

@@ -81,9 +81,11 @@ func newService(k *kit.Kit) *cobra.Command {
 	install := &cobra.Command{
 		Use: "install", Short: "Install and start the service of this user", Args: cobra.NoArgs,
 		Long: "Install and start the service of this user: systemd on Linux, launchd on macOS. A server that runs already gives way to it. " +
-			"What was said to tandem up on the command line is not passed on unless it was kept: start it as you want it (tandem up --listen 0.0.0.0:13013), keep that (tandem settings keep), then install the service. " +
+			"What was said to tandem up on the command line is not passed on unless it was kept: start it as you want it " +
+			"(tandem up --listen 0.0.0.0:13013), keep that (tandem settings keep), then install the service. " +
 			"On Linux the service runs while this user is logged in; with loginctl enable-linger it starts with the machine. " +
-			"With --system it is a service of the machine, for systemd and as root: it runs as the account that --as names, keeps its data in /var/lib/tandem, and reads what it is to be told from /etc/tandem/tandem.env.",
+			"With --system it is a service of the machine, for systemd and as root: it runs as the account that --as names, " +
+			"keeps its data in /var/lib/tandem, and reads what it is to be told from /etc/tandem/tandem.env.",
 		Example: "  tandem service install\n  tandem service install --no-start\n  tandem service install --system --as tandem",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if system {

@@ -19,9 +19,10 @@ import (
 func newUninstall(k *kit.Kit) *cobra.Command {
 	var purge, yes bool
 	cmd := &cobra.Command{
-		Use:     "uninstall",
-		Short:   "Undo everything that tandem wrote on this machine",
-		Long:    "Stop the server and remove the service. The data folder stays unless --purge is given; removing it cannot be undone. The program itself is one file: delete it last.",
+		Use:   "uninstall",
+		Short: "Undo everything that tandem wrote on this machine",
+		Long: "Stop the server and remove the service. The data folder stays unless --purge is given; removing it cannot be undone. " +
+			"The program itself is one file: delete it last.",
 		Example: "  tandem uninstall\n  tandem uninstall --purge --yes",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

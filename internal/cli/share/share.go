@@ -92,7 +92,8 @@ func ask(k *kit.Kit) (string, error) {
 
 func show(w io.Writer, out wire.ShareOut) {
 	if out.Mode == wire.Desktop {
-		fmt.Fprintf(w, "%s\n\nSaved to %s. Merge it into the app's configuration (Claude Desktop: claude_desktop_config.json) and restart the app.\n", out.Config, out.Connector)
+		fmt.Fprintf(w, "%s\n\nSaved to %s. Merge it into the app's configuration (Claude Desktop: "+
+			"claude_desktop_config.json) and restart the app.\n", out.Config, out.Connector)
 		return
 	}
 	if out.Spreading == "" {
@@ -104,7 +105,8 @@ func show(w io.Writer, out wire.ShareOut) {
 	fmt.Fprintf(w, "MCP URL: %s\n  whoever has it drives sessions on this machine: treat it as a password\n", out.MCP)
 	fmt.Fprintf(w, "Without a secret: %s\n  for apps that sign in by OAuth; you consent in the panel\n\n%s\n\nSaved to %s.\n", out.OAuth,
 		out.Config, out.Connector)
-	fmt.Fprintf(w, "Next:\n  Claude.ai or ChatGPT: Settings, Connectors, Add custom connector, paste the MCP URL, say \"start tandem\"\n  Claude Code: claude mcp add --transport http tandem %s\n", out.OAuth)
+	fmt.Fprintf(w, "Next:\n  Claude.ai or ChatGPT: Settings, Connectors, Add custom connector, paste the MCP URL, say \"start tandem\"\n  "+
+		"Claude Code: claude mcp add --transport http tandem %s\n", out.OAuth)
 	if out.Mode == wire.Quick {
 		fmt.Fprintln(w, "  the address is new each time: paste it again after a restart")
 	}

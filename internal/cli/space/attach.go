@@ -66,7 +66,8 @@ func newAttachment(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "attachment", Short: "Save what came with a message"}
 	var as string
 	save := &cobra.Command{Use: "save MESSAGE [NUMBER]", Short: "Write an attachment into a file",
-		Long: "Write an attachment of a message into this folder under the name that its sender gave it, or where --as says. A file that is there is never written over. " +
+		Long: "Write an attachment of a message into this folder under the name that its sender gave it, or where --as says. " +
+			"A file that is there is never written over. " +
 			"What the host gives is held against the hash that the sender named; nothing is written when it differs.",
 		Example: "  tandem space attachment save m_01j…\n  tandem space attachment save m_01j… 2 --as notes.txt", Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {

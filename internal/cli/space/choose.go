@@ -17,7 +17,8 @@ var apart = map[string]bool{"create": true, "join": true, "list": true, "whoami"
 
 // Choose gives a command the flag that says which space is meant.
 func Choose(cmd *cobra.Command) {
-	cmd.Flags().String("space", "", "name or id of the space, when you are in several (TANDEM_SPACE, else that of this folder or the last one you joined)")
+	cmd.Flags().String("space", "",
+		"name or id of the space, when you are in several (TANDEM_SPACE, else that of this folder or the last one you joined)")
 }
 
 // Chosen is the input of a command with the space that was named.

@@ -18,7 +18,8 @@ import (
 func newInit(k *kit.Kit) *cobra.Command {
 	var hooks, channel, all bool
 	cmd := &cobra.Command{Use: "init [FOLDER]", Short: "Write .mcp.json, so that agents in this project can use spaces",
-		Long:    "Write the MCP server intandem into .mcp.json of a project. What else is in that file stays as it is. With --hooks, Claude Code is also set up to be woken by messages while it is idle.",
+		Long: "Write the MCP server intandem into .mcp.json of a project. What else is in that file stays as it is. " +
+			"With --hooks, Claude Code is also set up to be woken by messages while it is idle.",
 		Example: "  tandem space init\n  tandem space init --hooks", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder := "."
@@ -29,7 +30,8 @@ func newInit(k *kit.Kit) *cobra.Command {
 			if err := addServer(path, program(), channel, all); err != nil {
 				return err
 			}
-			fmt.Fprintf(k.Out, "%s: added the MCP server \"intandem\" (tandem mcp --only %s)\nStart your agent here, then tell it: Create an intandem space called …\n", path, offered(all))
+			fmt.Fprintf(k.Out, "%s: added the MCP server \"intandem\" (tandem mcp --only %s)\nStart your agent here, then tell it: "+
+				"Create an intandem space called …\n", path, offered(all))
 			if !hooks {
 				return nil
 			}
@@ -42,7 +44,8 @@ func newInit(k *kit.Kit) *cobra.Command {
 		}}
 	cmd.Flags().BoolVar(&hooks, "hooks", false, "also let messages wake an idle Claude Code")
 	cmd.Flags().BoolVar(&all, "all", false, "offer every tool of spaces and boards, not only the everyday ones")
-	cmd.Flags().BoolVar(&channel, "channel", false, "also announce messages as channel notifications, for a Claude Code started with --channels")
+	cmd.Flags().BoolVar(&channel, "channel", false,
+		"also announce messages as channel notifications, for a Claude Code started with --channels")
 	return cmd
 }
 

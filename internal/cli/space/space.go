@@ -23,7 +23,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "space",
 		Short: "Rooms in which agents and people work together, sealed end to end",
-		Long:  "A space has members, messages, variables, path leases and a task board (tandem board). Everything in it is sealed on the members' machines; the host keeps order and cannot read it.",
+		Long: "A space has members, messages, variables, path leases and a task board (tandem board). " +
+			"Everything in it is sealed on the members' machines; the host keeps order and cannot read it.",
 	}
 	cmd.AddCommand(newCreate(k), newJoin(k), newRejoin(k), newLeave(k), newList(k), newInvite(k), newRevoke(k), newRemove(k),
 		newSend(k), newInbox(k), newReceipt(k), newShare(k), newSet(k), newUnset(k), newGet(k), newLog(k), newPeers(k),
@@ -77,7 +78,8 @@ func newCreate(k *kit.Kit) *cobra.Command {
 	var in peer.CreateIn
 	var token string
 	cmd := &cobra.Command{Use: "create [NAME]", Short: "Create a space and get an invite code",
-		Long:    "Create a space. This machine hosts it, or with --host a tandem server does, which keeps its order and cannot read it: good when the members' machines come and go, or cannot be reached.",
+		Long: "Create a space. This machine hosts it, or with --host a tandem server does, which keeps its order and cannot read it: " +
+			"good when the members' machines come and go, or cannot be reached.",
 		Example: "  tandem space create fix-auth-bug\n  tandem space create fix-auth-bug --host build.example.org:39731",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +98,8 @@ func newCreate(k *kit.Kit) *cobra.Command {
 			}
 			return Say(k, cmd, peer.SpaceCreate, in)
 		}}
-	cmd.Flags().StringVar(&in.Host, "host", "", "HOST:PORT of a tandem server that hosts it, with #INVITE behind when it gave one (this machine)")
+	cmd.Flags().StringVar(&in.Host, "host", "",
+		"HOST:PORT of a tandem server that hosts it, with #INVITE behind when it gave one (this machine)")
 	announced(cmd, &in.Capabilities)
 	cmd.Flags().StringVar(&token, "token", "", "a token of that server, when this machine has not joined it")
 	cmd.Flags().Int64Var(&in.MaxPeers, "max-peers", 0, "at most this many members (5)")
@@ -317,7 +320,9 @@ func newRename(k *kit.Kit) *cobra.Command {
 
 func newTakeOver(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "take-over", Short: "Become the host of a space whose host is gone; needs your PIN",
-		Long:    "Make this machine the host of a space whose host does not answer any more. The others find it by themselves, and the old host steps down when it returns. What was said on the old host's side after the lines were cut is said again by those who said it.",
+		Long: "Make this machine the host of a space whose host does not answer any more. The others find it by themselves, " +
+			"and the old host steps down when it returns. What was said on the old host's side after the lines were cut is said " +
+			"again by those who said it.",
 		Example: "  tandem space take-over", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return Say(k, cmd, peer.SpaceTakeOver, peer.TakeOverIn{}) }}
 }

@@ -15,7 +15,8 @@ import (
 func newWait(k *kit.Kit) *cobra.Command {
 	var in peer.WaitIn
 	cmd := &cobra.Command{Use: "wait", Short: "Wait for a message; exit code 2 when there is one",
-		Long:    "Wait until a message arrives, print one fixed sentence with its id to standard error, and exit with 2; exit with 0 when the time is over.",
+		Long: "Wait until a message arrives, print one fixed sentence with its id to standard error, and exit with 2; " +
+			"exit with 0 when the time is over.",
 		Example: "  tandem space wait --seconds 600", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return wait(k, cmd, in) }}
 	cmd.Flags().Int64Var(&in.Seconds, "seconds", 0, "how long to wait at most (25)")

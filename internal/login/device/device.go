@@ -55,7 +55,8 @@ const MinPIN = 8
 // CheckPIN refuses PINs that are too easy to guess.
 func CheckPIN(pin string) error {
 	if utf8.RuneCountInString(pin) < MinPIN {
-		return fmt.Errorf("a PIN for a server elsewhere has at least %d characters: who copies this machine's files guesses without being counted",
+		return fmt.Errorf("a PIN for a server elsewhere has at least %d characters: "+
+			"who copies this machine's files guesses without being counted",
 			MinPIN)
 	}
 	if strings.Trim(pin, pin[:1]) == "" {

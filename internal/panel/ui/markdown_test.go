@@ -45,7 +45,8 @@ func TestMarkdownIsRead(t *testing.T) {
 // Whatever an agent writes, no element but the listed ones comes of it, nothing
 // is fetched, no address but a web address is a link, and nothing hides.
 func TestMarkdownIsSafe(t *testing.T) {
-	allowed := regexp.MustCompile(`^</?(p|strong|em|del|code|pre|ul|ol|li|blockquote|hr|div|table|thead|tbody|tr|th|td|a|span)( (class|dir|tabindex|role|` +
+	allowed := regexp.MustCompile(`^</?(p|strong|em|del|code|pre|ul|ol|li|blockquote|hr|div|table|thead|tbody|tr|th|td|a|span)( ` +
+		`(class|dir|tabindex|role|` +
 		`aria-label|href|rel|target|title)="[^"<>]*")*>$`)
 	tag := regexp.MustCompile(`<[^>]*>`)
 	href := regexp.MustCompile(`href="([^"]*)"`)

@@ -25,7 +25,8 @@ func TestParseDiff(t *testing.T) {
 
 // Git names a file before its sides. A mode stays to be read, the names of blobs do not, and a file that only moved has its place.
 func TestParseDiffOfGit(t *testing.T) {
-	text := "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\nindex 1111111..2222222\n--- a/run.sh\n+++ b/run.sh\n@@ -1 +1 @@\n-a\n+b\n" +
+	text := "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\nindex 1111111..2222222\n--- a/run.sh\n+++ " +
+		"b/run.sh\n@@ -1 +1 @@\n-a\n+b\n" +
 		"diff --git a/old name b/new name\nsimilarity index 100%\nrename from old name\nrename to new name\n" +
 		"diff --git a/logo.png b/logo.png\nindex 3333333..4444444 100644\nBinary files a/logo.png and b/logo.png differ\n"
 	var got []string

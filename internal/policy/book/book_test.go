@@ -140,7 +140,8 @@ func TestRulesAreVersioned(t *testing.T) {
 		one := int64(1)
 		put := Case{Actor: "builder", Op: "resource.put", Resource: "/lock/a"}
 		b.want(put, "allow", "")
-		first, err := change(b, "home", b.edit, EditIn{Rules: `@id("locks") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/lock");`, Note: "first"})
+		first, err := change(b, "home", b.edit,
+			EditIn{Rules: `@id("locks") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/lock");`, Note: "first"})
 		if err != nil || first.Version != 1 || first.Rules != 1 {
 			t.Fatalf("%+v %v", first, err)
 		}
@@ -212,7 +213,8 @@ func TestPassingOn(t *testing.T) {
 
 func TestTryingRules(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "a.db"))
-	rules := `@id("quiet") forbid (principal is Agent, action == Action::"execute", resource is Tool) when { context.commands.contains("git push") };`
+	rules := `@id("quiet") forbid (principal is Agent, action == Action::"execute", resource is Tool) when { ` +
+		`context.commands.contains("git push") };`
 	cases := []Case{
 		{Actor: "builder", Tool: "bash", Command: "git push -f", Want: "deny"},
 		{Actor: "builder", Tool: "bash", Command: "git log", Want: "ask"},

@@ -188,7 +188,8 @@ func literal(resource string) error {
 			WithNext("name the tool and its arguments with --tool: tandem grant add WHO tool:/ --can execute --tool '%s'",
 				strings.TrimPrefix(path, "/"))
 	case strings.Contains(path, "*"):
-		return fault.New(fault.Invalid, "grant.add", "%s could never match: a resource is a tree and covers all below it, and its path is read as it stands", resource).
+		return fault.New(fault.Invalid, "grant.add",
+			"%s could never match: a resource is a tree and covers all below it, and its path is read as it stands", resource).
 			WithNext("name the tree, and patterns within it with --only")
 	}
 	return nil
@@ -220,7 +221,8 @@ func (b *Book) Add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error)
 	if err != nil {
 		return GrantOut{}, err
 	}
-	if _, err := tx.Exec(`INSERT INTO policy_grant (tenant, id, body, added_version, added_by, added_at, revoked_version, revoked_by, revoked_at)
+	if _, err := tx.Exec(`INSERT INTO policy_grant (tenant, id, body, added_version, added_by, added_at,
+		revoked_version, revoked_by, revoked_at)
 		VALUES (?, ?, ?, ?, ?, ?, 0, '', 0)`, c.Tenant, g.ID, string(body), v, c.Name, tx.Now()); err != nil {
 		return GrantOut{}, err
 	}
@@ -283,7 +285,8 @@ func (b *Book) Revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 		return RevokeOut{}, err
 	}
 	// One of the house's own has no row until it is lifted.
-	n, err := tx.Changed(`INSERT INTO policy_grant (tenant, id, body, added_version, added_by, added_at, revoked_version, revoked_by, revoked_at)
+	n, err := tx.Changed(`INSERT INTO policy_grant (tenant, id, body, added_version, added_by, added_at,
+		revoked_version, revoked_by, revoked_at)
 		VALUES (?, ?, '', 0, '', 0, ?, ?, ?) ON CONFLICT (tenant, id) DO UPDATE
 		SET revoked_version = excluded.revoked_version, revoked_by = excluded.revoked_by, revoked_at = excluded.revoked_at
 		WHERE policy_grant.revoked_version = 0`, c.Tenant, in.ID, v, c.Name, tx.Now())

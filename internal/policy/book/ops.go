@@ -117,7 +117,8 @@ func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {
 		}
 		out.Rules, out.Boundary, out.Labels, out.Grants = src.Rules, src.Boundary, labelViews(src.Labels), len(src.Grants)
 		if in.History {
-			rows, err := tx.Query("SELECT version, change, subject, note, made_by, made_at FROM policy_version WHERE tenant = ? AND version <= ? ORDER BY version", tenant, out.Version)
+			rows, err := tx.Query("SELECT version, change, subject, note, made_by, made_at FROM policy_version WHERE tenant = ? AND "+
+				"version <= ? ORDER BY version", tenant, out.Version)
 			out.History, err = db.Collect(rows, err, func(rows *sql.Rows) (v Version, err error) {
 				var at int64
 				err = rows.Scan(&v.Version, &v.Change, &v.Subject, &v.Note, &v.By, &at)

@@ -108,12 +108,14 @@ func (b *Book) lockdown(ctx context.Context, tenant string, all []Grant, lost bo
 	}
 	for _, subject := range b.Vouch.Stand(tenant, "denial") {
 		if id := strings.TrimPrefix(subject, "denial:"); !there[subject] && !b.Vouch.Holds(ctx, sealRevoked(tenant, id)) {
-			return "the denial " + id + " is gone from the database, and only people may act until one adds it again and takes the lost one back: tandem grant revoke " + id
+			return "the denial " + id + " is gone from the database, and only people may act until one adds it again and takes the lost one " +
+				"back: tandem grant revoke " + id
 		}
 	}
 	switch {
 	case lost:
-		return "the rules of the policy are gone from the database or were changed there, and only people may act until one writes them again: tandem policy edit"
+		return "the rules of the policy are gone from the database or were changed there, and only people may act until one writes them " +
+			"again: tandem policy edit"
 	case !b.Vouch.Whole():
 		return "entries about authority are missing from the database, and only people may act until one has looked: tandem audit confirm"
 	}

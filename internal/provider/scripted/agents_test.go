@@ -178,9 +178,11 @@ func TestOpenCode(t *testing.T) {
 	}
 	s := start(t, &Server{})
 	h, project := home(t)
-	write(t, filepath.Join(h, ".config", "opencode", "opencode.json"), fmt.Sprintf(`{"model":"scripted/scripted-1","small_model":"scripted/scripted-1",
+	write(t, filepath.Join(h, ".config", "opencode", "opencode.json"),
+		fmt.Sprintf(`{"model":"scripted/scripted-1","small_model":"scripted/scripted-1",
 "autoupdate":false,"share":"disabled","provider":{"scripted":{"npm":"@ai-sdk/openai-compatible","name":"Scripted",
-"options":{"baseURL":"%s/v1","apiKey":"dummy"},"models":{"scripted-1":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`, s.URL()))
+"options":{"baseURL":"%s/v1","apiKey":"dummy"},"models":{"scripted-1":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"out`+
+			`put":8000}}}}}}`, s.URL()))
 	env := []string{"HOME=" + h, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 	bin := tool(t, "opencode-ai/bin/opencode.exe")

@@ -44,7 +44,9 @@ type item struct {
 
 // Agent programs wrap reminders and their own context around a prompt; those are not what the user typed.
 var reminder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)<(system-reminder|environment_context|user_instructions|permissions instructions|skills_instructions)>.*?</(system-reminder|environment_context|user_instructions|permissions instructions|skills_instructions)>`)
+	return regexp.MustCompile(`(?s)<(system-reminder|environment_context|user_instructions|permissions ` +
+		`instructions|skills_instructions)>.*?</(system-reminder|environment_context|user_instructions|permissions ` +
+		`instructions|skills_instructions)>`)
 })
 
 func parse(wire string, r *http.Request, body []byte) (*Request, error) {

@@ -70,17 +70,20 @@ func TestRules(t *testing.T) {
 	var log bytes.Buffer
 	s := start(t, &Server{Script: script, Log: &log})
 	for body, want := range map[string]string{
-		`{"messages":[{"role":"user","content":"greet me"}]}`:                                                                                         "hello",
-		`{"messages":[{"role":"user","content":"greet me"},{"role":"assistant","content":"x"},{"role":"tool","content":"y"}]}`:                        "again",
-		`{"messages":[{"role":"system","content":"a pirate"},{"role":"user","content":"hi"}]}`:                                                        "arr",
-		`{"messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"fly"}}]}`:                                       `{"to":"moon"}`,
-		`{"messages":[{"role":"user","content":"plain"}]}`:                                                                                            "echo: plain",
-		`{"messages":[{"role":"user","content":"<system-reminder>x</system-reminder>"},{"role":"user","content":"b [[tool x]]"}]}`:                    "a title",
-		`{"messages":[{"role":"user","content":"b [[say 1]]"}],"tools":[{"function":{"name":"t"}}]}`:                                                  "1",
-		`{"messages":[{"role":"user","content":"b [[say 1]]"},{"role":"assistant"}],"tools":[{"function":{"name":"t"}}]}`:                             "DONE",
-		`{"messages":[{"role":"user","content":"b [[oops]]"}],"tools":[{"function":{"name":"t"}}]}`:                                                   "script error",
-		`{"messages":[{"role":"user","content":[{"type":"text","text":"[[say old]]"},{"type":"text","text":"[[say new]]"}]}],"tools":[{"name":"t"}]}`: "new",
-		`{"messages":[{"role":"user","content":[{"type":"text","text":"two"},{"type":"text","text":"parts"}]}]}`:                                      "echo: two\\nparts",
+		`{"messages":[{"role":"user","content":"greet me"}]}`:                                                                  "hello",
+		`{"messages":[{"role":"user","content":"greet me"},{"role":"assistant","content":"x"},{"role":"tool","content":"y"}]}`: "again",
+		`{"messages":[{"role":"system","content":"a pirate"},{"role":"user","content":"hi"}]}`:                                 "arr",
+		`{"messages":[{"role":"user","content":"go"}],` +
+			`"tools":[{"type":"function","function":{"name":"fly"}}]}`: `{"to":"moon"}`,
+		`{"messages":[{"role":"user","content":"plain"}]}`:                                                                         "echo: plain",
+		`{"messages":[{"role":"user","content":"<system-reminder>x</system-reminder>"},{"role":"user","content":"b [[tool x]]"}]}`: "a title",
+		`{"messages":[{"role":"user","content":"b [[say 1]]"}],"tools":[{"function":{"name":"t"}}]}`:                               "1",
+		`{"messages":[{"role":"user","content":"b [[say 1]]"},{"role":"assistant"}],"tools":[{"function":{"name":"t"}}]}`:          "DONE",
+		`{"messages":[{"role":"user","content":"b [[oops]]"}],` +
+			`"tools":[{"function":{"name":"t"}}]}`: "script error",
+		`{"messages":[{"role":"user","content":[{"type":"text","text":"[[say old]]"},{"type":"text","text":"[[say ` +
+			`new]]"}]}],"tools":[{"name":"t"}]}`: "new",
+		`{"messages":[{"role":"user","content":[{"type":"text","text":"two"},{"type":"text","text":"parts"}]}]}`: "echo: two\\nparts",
 	} {
 		status, out := post(t, s.URL()+"/v1/chat/completions", body)
 		b, _ := json.Marshal(out)

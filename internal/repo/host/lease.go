@@ -127,7 +127,8 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 		tx.Ended()); err != nil {
 		return Lease{}, err
 	}
-	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until, shared FROM repo_lease WHERE tenant = ? AND repo = ?"+tx.ForUpdate(),
+	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until, shared FROM repo_lease WHERE tenant = ? AND repo = ?"+
+		tx.ForUpdate(),
 		identity.LocalTenant, s.id)
 	list, err := db.Collect(rows, err, scanLease)
 	if err != nil {
@@ -152,7 +153,8 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	if l.Shared {
 		shared = 1
 	}
-	_, err = tx.Exec(`INSERT INTO repo_lease (tenant, repo, id, path, workspace, actor, actor_name, until, shared) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err = tx.Exec(`INSERT INTO repo_lease (tenant, repo, id, path, workspace, actor, actor_name, until, shared)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, repo, id) DO UPDATE SET until = excluded.until, shared = excluded.shared`,
 		identity.LocalTenant, s.id, l.ID, l.Path, l.Workspace, l.actor, l.Holder, db.Micros(l.Until), shared)
 	return l, err

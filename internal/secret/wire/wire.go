@@ -86,7 +86,8 @@ func CheckName(name string) error {
 func CheckValue(value string) error {
 	switch n := len(strings.TrimSpace(value)); {
 	case n < MinValue:
-		return fault.New(fault.Invalid, "secret.set", "a secret has at least %d characters: a shorter one is guessed, and could not be kept out of logs", MinValue)
+		return fault.New(fault.Invalid, "secret.set",
+			"a secret has at least %d characters: a shorter one is guessed, and could not be kept out of logs", MinValue)
 	case len(value) > MaxValue:
 		return fault.New(fault.Invalid, "secret.set", "a secret has at most %d bytes", MaxValue)
 	}

@@ -121,7 +121,8 @@ const maxInstructions = 64 << 10
 // instructions are what a program would have read itself if the project's settings were not kept out.
 func instructions(project string, names ...string) string {
 	var b strings.Builder
-	b.WriteString("You work in a session that tandem opened. Its tools are named mcp__tandem__*; a tool call may wait for a person's approval.\n")
+	b.WriteString("You work in a session that tandem opened. Its tools are named mcp__tandem__*; " +
+		"a tool call may wait for a person's approval.\n")
 	for _, name := range names {
 		root, err := os.OpenRoot(project)
 		if err != nil {

@@ -49,7 +49,8 @@ func CheckCodexModel(model string) error {
 	if model == "" || model == "default" || anyModel().MatchString(model) && !slices.Contains(ClaudeModels, model) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted by Codex: use default, or a model's id such as gpt-5.1-codex", model)
+	return fault.New(fault.Invalid, "session.open", "model %.60q is not accepted by Codex: use default, or a model's id such as gpt-5.1-codex",
+		model)
 }
 
 // CheckCodexEffort refuses an effort that the program does not know.

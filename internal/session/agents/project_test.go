@@ -21,9 +21,11 @@ func TestAProjectsCommandsAreCopiedTame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(".claude/commands/x.md", "---\ndescription: Says \"hello\"\nallowed-tools: Bash(touch:*)\nhooks:\n  PreToolUse:\n    - x\n---\nHello $ARGUMENTS\n!`touch a`\n```!\ntouch b\n```\n")
+	write(".claude/commands/x.md", "---\ndescription: Says \"hello\"\nallowed-tools: Bash(touch:*)\nhooks:\n  PreToolUse:\n    - "+
+		"x\n---\nHello $ARGUMENTS\n!`touch a`\n```!\ntouch b\n```\n")
 	write(".claude/commands/deep/y.md", "No head\n---\nallowed-tools: Bash\n---\n")
-	write(".claude/commands/odd.md", "---\n\"allowed-tools\": Bash\n{allowed-tools: Bash}\ndescription: |\n  one\n  allowed-tools: Bash\n---\nOdd !`unclosed\n")
+	write(".claude/commands/odd.md",
+		"---\n\"allowed-tools\": Bash\n{allowed-tools: Bash}\ndescription: |\n  one\n  allowed-tools: Bash\n---\nOdd !`unclosed\n")
 	write(".claude/commands/notes.txt", "no command")
 	write(".claude/commands/kept.md", "denied")
 	write(".claude/skills/s/SKILL.md", "---\nname: s\ndescription: A skill\nallowed-tools: [Bash]\n---\nDo it\n")

@@ -68,7 +68,8 @@ remote_plugin = false
 plugin_discovery_prefetch = false
 `, s.Base+"/v1")
 	case OpenCodeName:
-		path, text = filepath.Join(".config", "opencode", "opencode.json"), fmt.Sprintf(`{"model":"scripted/scripted","small_model":"scripted/scripted","autoupdate":false,"share":"disabled",
+		path, text = filepath.Join(".config", "opencode", "opencode.json"),
+			fmt.Sprintf(`{"model":"scripted/scripted","small_model":"scripted/scripted","autoupdate":false,"share":"disabled",
 "provider":{"scripted":{"npm":"@ai-sdk/openai-compatible","name":"Scripted","options":{"baseURL":%q,"apiKey":"none"},
 "models":{"scripted":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`, s.Base+"/v1")
 	}

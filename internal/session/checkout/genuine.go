@@ -128,6 +128,7 @@ func sameName(in *bufio.Reader, id string) error {
 }
 
 func forged(id string) error {
-	return fault.New(fault.Conflict, "session.checkout", "the repository's object %s is not what its name says: it was overwritten, or is broken",
+	return fault.New(fault.Conflict, "session.checkout",
+		"the repository's object %s is not what its name says: it was overwritten, or is broken",
 		id).WithNext("look: git fsck; what is in another clone is not affected")
 }

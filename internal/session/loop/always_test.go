@@ -85,7 +85,8 @@ func TestAlwaysHere(t *testing.T) {
 func TestAlwaysHereForFiles(t *testing.T) {
 	h := newHouse(t)
 	s := h.session()
-	turn := h.prompt(s, `[[tool write {"path":"src/a.txt","content":"1"}]] [[tool write {"path":"src/b.txt","content":"2"}]] [[tool write {"path":"c.txt","content":"3"}]] [[say end]]`)
+	turn := h.prompt(s, `[[tool write {"path":"src/a.txt","content":"1"}]] [[tool write {"path":"src/b.txt","content":"2"}]] [[tool write `+
+		`{"path":"c.txt","content":"3"}]] [[say end]]`)
 	rule := h.always(turn, approval.AlwaysIn{})
 	for h.until(turn, session.Waiting, session.Running).Calls < 3 {
 		continue
@@ -100,7 +101,8 @@ func TestAlwaysHereForFiles(t *testing.T) {
 func TestApprovalIsNotReplayed(t *testing.T) {
 	h := newHouse(t)
 	s := h.session()
-	turn := h.prompt(s, `[[tool write {"path":"a.txt","content":"agreed"}]] [[tool write {"path":"a.txt","content":"something else"}]] [[say end]]`)
+	turn := h.prompt(s, `[[tool write {"path":"a.txt","content":"agreed"}]] [[tool write `+
+		`{"path":"a.txt","content":"something else"}]] [[say end]]`)
 	first := h.until(turn, session.Waiting).Ask
 	h.do(person, "approval.decide", h.yes(first))
 	for {

@@ -30,7 +30,8 @@ func TestLandlockLeavesNoHook(t *testing.T) {
 	h.write(".git/hooks/post-commit", "#!/bin/sh\n# the person's own\n")
 	config := h.read(".git/config")
 	s := h.session()
-	h.until(h.prompt(s, `[[tool bash {"command":"echo x > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; echo y >> .git/hooks/post-commit; printf '[core] fsmonitor = x' >> .git/config"}]] [[result]]`), session.Done)
+	h.until(h.prompt(s, `[[tool bash {"command":"echo x > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; `+
+		`echo y >> .git/hooks/post-commit; printf '[core] fsmonitor = x' >> .git/config"}]] [[result]]`), session.Done)
 	got := h.do(local, "session.get", session.IDIn{ID: s.ID}).(*session.Session)
 	var found []string
 	for _, a := range got.Aside {

@@ -54,7 +54,8 @@ func TestMailIsSentOnceAfterApproval(t *testing.T) {
 	if got := tools(); !strings.Contains(got, "mcp__mail__send") {
 		t.Errorf("not offered: %s", got)
 	}
-	turn := h.prompt(s, `[[tool mcp__mail__send {"to":"ann","text":"Hey you"}]] [[tool mcp__mail__send {"to":"ann","text":"Dear Ann"}]] [[result]]`)
+	turn := h.prompt(s, `[[tool mcp__mail__send {"to":"ann","text":"Hey you"}]] [[tool mcp__mail__send `+
+		`{"to":"ann","text":"Dear Ann"}]] [[result]]`)
 	h.decide(turn, approval.SendBack, "be polite")
 	h.restart()
 	h.decide(turn, approval.Approve, "")

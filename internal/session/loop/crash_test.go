@@ -93,9 +93,11 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	rounds := testenv.Rounds(200)
 	unknown := 0
 	for i := range rounds {
-		prompt := fmt.Sprintf(`[[say a ;; tool write {"path":"f%[1]d.txt","content":"one\n"}]] [[tool bash {"command":"echo ran | tee -a log%[1]d.txt"}]] `+
+		prompt := fmt.Sprintf(`[[say a ;; tool write {"path":"f%[1]d.txt","content":"one\n"}]] [[tool bash {"command":"echo ran | `+
+			`tee -a log%[1]d.txt"}]] `+
 			`[[tool edit {"path":"f%[1]d.txt","old":"one","new":"two"} ;; tool read {"path":"f%[1]d.txt"}]] `+
-			`[[tool apply_patch {"patch":"*** Begin Patch\n*** Update File: f%[1]d.txt\n@@\n-two\n+three\n*** Add File: p%[1]d.txt\n+new\n*** End Patch"}]] `+
+			`[[tool apply_patch {"patch":"*** Begin Patch\n*** Update File: f%[1]d.txt\n@@\n-two\n+three\n*** Add File: `+
+			`p%[1]d.txt\n+new\n*** End Patch"}]] `+
 			`[[tool task {"prompt":"[[tool bash {\"command\":\"echo ran | tee -a child%[1]d.txt\"}]] [[say ok]]"}]] [[slow 0.02]] [[say end]]`, i)
 		var s session.Session
 		x.call(x.c, "session.create", m{"directory": x.folder, "model": "fake/scripted-1"}, &s)

@@ -51,7 +51,8 @@ func TestReadingNeedsNobody(t *testing.T) {
 func TestApprovalReworkAndApproval(t *testing.T) {
 	h := newHouse(t)
 	s := h.session()
-	turn := h.prompt(s, `[[tool write {"path":"mail.txt","content":"Dear all"}]] [[tool write {"path":"mail.txt","content":"Dear friends"}]] [[say sent]]`)
+	turn := h.prompt(s, `[[tool write {"path":"mail.txt","content":"Dear all"}]] [[tool write {"path":"mail.txt","content":"Dear `+
+		`friends"}]] [[say sent]]`)
 	h.decide(turn, approval.SendBack, "say friends")
 	h.decide(turn, approval.Approve, "")
 	h.until(turn, session.Done)

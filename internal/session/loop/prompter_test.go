@@ -40,7 +40,8 @@ func (h *house) ask(as op.Caller, s *session.Session, text string) string {
 	return h.told(s, turn)
 }
 
-const everyTool = `[[tool read {"path":"priv/p.txt"} ;; tool grep {"pattern":"canary"} ;; tool glob {"pattern":"**/*"} ;; tool bash {"command":"cat priv/p.txt; grep -r canary ."}]] [[say end]]`
+const everyTool = `[[tool read {"path":"priv/p.txt"} ;; tool grep {"pattern":"canary"} ;; tool glob {"pattern":"**/*"} ;; ` +
+	`tool bash {"command":"cat priv/p.txt; grep -r canary ."}]] [[say end]]`
 
 // An app that was denied a folder had a person's session read it: the session may, and nobody asked for whom it read.
 func TestWhoPromptsASessionIsBoundByItsDenials(t *testing.T) {
@@ -67,7 +68,8 @@ func TestWhoPromptsASessionIsBoundByItsDenials(t *testing.T) {
 
 	// A task of that turn is done for the same one, also after a restart.
 	h.restart()
-	nested := `[[tool task {"prompt":"work [[tool read {\"path\":\"priv/p.txt\"}]] [[tool bash {\"command\":\"cat priv/p.txt\"}]] [[result]]","tools":["*"]}]] [[result]]`
+	nested := `[[tool task {"prompt":"work [[tool read {\"path\":\"priv/p.txt\"}]] [[tool bash {\"command\":\"cat priv/p.txt\"}]] ` +
+		`[[result]]","tools":["*"]}]] [[result]]`
 	if got := h.ask(chat, s, nested); strings.Contains(got, secret["priv/p.txt"]) {
 		t.Errorf("a task read for who may not: %s", got)
 	}

@@ -22,7 +22,9 @@ func TestTaskIsDoneByAChild(t *testing.T) {
 	h := newHouse(t)
 	h.write("a.txt", "the answer is 42\n")
 	s := h.session()
-	turn := h.prompt(s, `[[tool task {"title":"look","prompt":"look [[tool todo {\"todos\":[]}]] [[tool question {\"questions\":[{\"question\":\"sure?\"}]}]] [[tool read {\"path\":\"a.txt\"}]] [[result]]","tools":["read","question","todo"]}]] [[result]]`)
+	turn := h.prompt(s, `[[tool task {"title":"look","prompt":"look [[tool todo {\"todos\":[]}]] [[tool question `+
+		`{\"questions\":[{\"question\":\"sure?\"}]}]] [[tool read {\"path\":\"a.txt\"}]] `+
+		`[[result]]","tools":["read","question","todo"]}]] [[result]]`)
 	h.until(turn, session.Waiting)
 	h.restart()
 	for open := []*session.Question(nil); len(open) == 0; {
@@ -56,7 +58,8 @@ func TestChildIsNarrowerThanItsParent(t *testing.T) {
 	h := newHouse(t)
 	s := h.do(local, "session.create", session.CreateIn{Directory: h.dir, Model: "fake/scripted-1",
 		Config: session.Config{Tools: []string{"task", "read", "write"}}}).(*session.Session)
-	turn := h.prompt(s, `[[tool task {"prompt":"work [[tool bash {\"command\":\"touch owned\"}]] [[tool write {\"path\":\"x.txt\",\"content\":\"from the child\"}]] [[result]]","tools":["*"]}]] [[say end]]`)
+	turn := h.prompt(s, `[[tool task {"prompt":"work [[tool bash {\"command\":\"touch owned\"}]] [[tool write `+
+		`{\"path\":\"x.txt\",\"content\":\"from the child\"}]] [[result]]","tools":["*"]}]] [[say end]]`)
 	h.until(turn, session.Waiting)
 	var asked *session.Turn
 	for asked == nil {
@@ -100,7 +103,8 @@ func TestTasksOfTasks(t *testing.T) {
 	if got := h.said(s); !strings.Contains(got, "hands nothing on") {
 		t.Errorf("%q", got)
 	}
-	h.until(h.prompt(s, `[[tool task {"prompt":"peek [[tool write {\"path\":\"x\",\"content\":\"y\"}]] [[result]]","read_only":true}]] [[result]]`), session.Done)
+	h.until(h.prompt(s, `[[tool task {"prompt":"peek [[tool write {\"path\":\"x\",\"content\":\"y\"}]] `+
+		`[[result]]","read_only":true}]] [[result]]`), session.Done)
 	if got := h.said(s); !strings.Contains(got, "there is no tool") || h.read("x") != "(x is not there)" {
 		t.Errorf("%q", got)
 	}
@@ -142,7 +146,8 @@ func TestPatchIsAskedForOnceAndTakenBack(t *testing.T) {
 	h.write("a.txt", "one\ntwo\nthree\n")
 	h.write("b.txt", "bye\n")
 	s := h.session()
-	patch := `*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+zwei\n three\n*** Add File: c.txt\n+new\n*** Delete File: b.txt\n*** End Patch`
+	patch := `*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+zwei\n three\n*** Add File: ` +
+		`c.txt\n+new\n*** Delete File: b.txt\n*** End Patch`
 	turn := h.prompt(s, `[[tool apply_patch {"patch":"`+patch+`"}]] [[result]]`)
 	h.until(turn, session.Waiting)
 	if h.read("a.txt") != "one\ntwo\nthree\n" {
@@ -156,7 +161,8 @@ func TestPatchIsAskedForOnceAndTakenBack(t *testing.T) {
 	// A denial of one of its files stops the whole patch.
 	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "folder:" + h.dir + "/frozen",
 		Permissions: []string{"edit"}})
-	h.until(h.prompt(s, `[[tool apply_patch {"patch":"*** Begin Patch\n*** Add File: d.txt\n+x\n*** Add File: frozen/e.txt\n+x\n*** End Patch"}]] [[result]]`), session.Done)
+	h.until(h.prompt(s, `[[tool apply_patch {"patch":"*** Begin Patch\n*** Add File: d.txt\n+x\n*** Add File: `+
+		`frozen/e.txt\n+x\n*** End Patch"}]] [[result]]`), session.Done)
 	if h.read("d.txt") != "(d.txt is not there)" || !strings.Contains(h.said(s), "may not") {
 		t.Errorf("%q", h.said(s))
 	}

@@ -27,28 +27,34 @@ func TestMakeTheTestsPass(t *testing.T) {
 	}{
 		{"go", "go", "go vet ./... && go test ./... 2>&1 | tail -5",
 			map[string]string{"go.mod": "module m\n\ngo 1.21\n", "m.go": "package m\n\nfunc Add(a, b int) int { return a - b }\n",
-				"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(Add(1, 2))\n\t}\n}\n"},
+				"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, " +
+					"2) != 3 {\n\t\tt.Fatal(Add(1, 2))\n\t}\n}\n"},
 			"m.go", "package m\n\nfunc Add(a, b int) int { return a + b }\n", "ok  \tm"},
-		{"cargo", "cargo", "cargo test 2>&1 | tail -8", map[string]string{"Cargo.toml": "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
-			"src/lib.rs": "pub fn add(a: i32, b: i32) -> i32 { a - b }\n#[test]\nfn adds() { assert_eq!(add(1, 2), 3); }\n"},
+		{"cargo", "cargo", "cargo test 2>&1 | tail -8",
+			map[string]string{"Cargo.toml": "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+				"src/lib.rs": "pub fn add(a: i32, b: i32) -> i32 { a - b }\n#[test]\nfn adds() { assert_eq!(add(1, 2), 3); }\n"},
 			"src/lib.rs", "pub fn add(a: i32, b: i32) -> i32 { a + b }\n#[test]\nfn adds() { assert_eq!(add(1, 2), 3); }\n", "test result: ok"},
 		{"node", "npm", "npm test --silent 2>&1 | grep -E '^.? ?(pass|fail)'",
 			map[string]string{"package.json": `{"name":"m","version":"1.0.0","scripts":{"test":"node --test"}}`,
-				"add.js":      "exports.add = (a, b) => a - b\n",
-				"add.test.js": "const test = require('node:test'); const assert = require('node:assert');\ntest('adds', () => assert.equal(require('./add.js').add(1, 2), 3));\n"},
+				"add.js": "exports.add = (a, b) => a - b\n",
+				"add.test.js": "const test = require('node:test'); const assert = require('node:assert');\ntest('adds', " +
+					"() => assert.equal(require('./add.js').add(1, 2), 3));\n"},
 			"add.js", "exports.add = (a, b) => a + b\n", "fail 0"},
 		{"python", "python3", "python3 -m pytest -q test_m.py 2>/dev/null || python3 -m unittest -v test_m 2>&1 | tail -3",
 			map[string]string{"m.py": "def add(a, b):\n    return a - b\n",
-				"test_m.py": "import unittest\nfrom m import add\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n"},
+				"test_m.py": "import unittest\nfrom m import add\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        " +
+					"self.assertEqual(add(1, 2), 3)\n"},
 			// Of another size: Python knows a changed file by its size and the second of its change, and this one changes in the same second.
 			"m.py", "def add(a, b):\n    return sum([a, b])\n", "OK|1 passed"},
 		{"make and C", "cc", "make -s test", map[string]string{"add.c": "int add(int a, int b) { return a - b; }\n",
-			"test.c":   "#include <stdio.h>\nint add(int, int);\nint main(void) { if (add(1, 2) != 3) { puts(\"wrong\"); return 1; } puts(\"right\"); return 0; }\n",
+			"test.c": "#include <stdio.h>\nint add(int, int);\nint main(void) { if (add(1, 2) != 3) { puts(\"wrong\"); return 1; " +
+				"} puts(\"right\"); return 0; }\n",
 			"Makefile": "test: t\n\t./t\nt: add.c test.c\n\t$(CC) -o t add.c test.c\n"},
 			"add.c", "int add(int a, int b) { return a + b; }\n", "right"},
 		{"java", "javac", "javac -d out *.java && java -cp out T",
 			map[string]string{"M.java": "class M { static int add(int a, int b) { return a - b; } }\n",
-				"T.java": "class T { public static void main(String[] a) { if (M.add(1, 2) != 3) throw new Error(\"wrong\"); System.out.println(\"right\"); } }\n"},
+				"T.java": "class T { public static void main(String[] a) { if (M.add(1, 2) != 3) throw new Error(\"wrong\"); " +
+					"System.out.println(\"right\"); } }\n"},
 			"M.java", "class M { static int add(int a, int b) { return a + b; } }\n", "right"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -108,7 +108,9 @@ func (r *Runner) Ops() []op.Op {
 		RelayStop.State(op.Spec{Right: "relay.prompt", Method: "POST", Path: "/relays/{loopId}/stop", MCP: "-",
 			Doc: "Stop a relay and close its sessions."}, func(in IDIn) op.Resource { return at(in.ID) }, r.stop),
 		RelayDo.Call(op.Spec{Right: "relay.read", Method: "POST", Path: "/relay", MCP: "relay",
-			Doc: "Run two sessions that work together without a person in between: a lead plans, a worker builds.\nactions: start {task, cwd}, read {loopId}, enqueue {loopId, task} (the next task, or the answer to its question), inject {loopId, text}, stop {loopId}. Each needs its own right."},
+			Doc: "Run two sessions that work together without a person in between: a lead plans, a worker builds.\nactions: " +
+				"start {task, cwd}, read {loopId}, enqueue {loopId, task} (the next task, or the answer to its question), inject {loopId, text}, " +
+				"stop {loopId}. Each needs its own right."},
 			func(in ToolIn) op.Resource { return at(in.ID) }, r.tool),
 	}
 }

@@ -34,7 +34,8 @@ func asRelay(ctx context.Context, id string) context.Context {
 // Guard refuses to let anybody but its relay drive a session.
 func (r *Runner) Guard(ctx context.Context, tx *db.Tx, tenant, session string) error {
 	var relay, status string
-	err := tx.QueryRow("SELECT r.id, r.status FROM relay_side s JOIN relay r ON r.tenant = s.tenant AND r.id = s.relay WHERE s.tenant = ? AND s.session = ?", tenant, session).Scan(&relay, &status)
+	err := tx.QueryRow("SELECT r.id, r.status FROM relay_side s JOIN relay r ON r.tenant = s.tenant AND r.id = s.relay WHERE "+
+		"s.tenant = ? AND s.session = ?", tenant, session).Scan(&relay, &status)
 	if db.NoRows(err) {
 		return nil
 	}

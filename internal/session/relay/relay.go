@@ -143,7 +143,8 @@ func or(a, b string) string {
 // lead is the lead's next prompt: everything it needs to go on, so that nothing depends on what it still remembers.
 func (r *Relay) lead(log []Entry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You lead a relay. A worker, another session in %s, does what you say; you plan and review, and change nothing yourself.\n\n", r.Folder)
+	fmt.Fprintf(&b, "You lead a relay. A worker, another session in %s, does what you say; you plan and review, "+
+		"and change nothing yourself.\n\n", r.Folder)
 	fmt.Fprintf(&b, "Mission:\n%s\n\nTask %d:\n%s\n\nTurn %d of %d.\n", r.Mission, r.TaskNo, r.Task, r.Turn, r.Turns)
 	if len(log) > 0 {
 		b.WriteString("\nRecent decisions:\n")
@@ -157,8 +158,10 @@ func (r *Relay) lead(log []Entry) string {
 	for _, i := range r.Injected {
 		fmt.Fprintf(&b, "\nThe person says:\n%s\n", i)
 	}
-	b.WriteString("\nReply with ONE instruction for the worker. When the task is done, say what was achieved and put RELAY_DONE on a line by itself. " +
-		"If only a person can answer something, write NEEDS_INPUT: and the question on a line by itself. If there is no way on, write BLOCKED: and the reason on a line by itself.")
+	b.WriteString("\nReply with ONE instruction for the worker. When the task is done, say what was achieved and put " +
+		"RELAY_DONE on a line by itself. " +
+		"If only a person can answer something, write NEEDS_INPUT: and the question on a line by itself. If there is no way on, " +
+		"write BLOCKED: and the reason on a line by itself.")
 	return b.String()
 }
 

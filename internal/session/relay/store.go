@@ -69,7 +69,8 @@ func (r *Runner) rows(ctx context.Context, where string, args ...any) ([]*Relay,
 }
 
 func (r *Runner) entries(ctx context.Context, tenant, id string, after int64, limit int) ([]Entry, error) {
-	rows, err := r.db.Query(ctx, "SELECT step, task, role, turn, text, at FROM relay_log WHERE tenant = ? AND relay = ? AND step > ? ORDER BY step LIMIT ?", tenant, id, after, limit)
+	rows, err := r.db.Query(ctx, "SELECT step, task, role, turn, text, at FROM relay_log WHERE tenant = ? AND relay = ? AND step "+
+		"> ? ORDER BY step LIMIT ?", tenant, id, after, limit)
 	return db.Collect(rows, err, func(rows *sql.Rows) (e Entry, err error) {
 		var at int64
 		err = rows.Scan(&e.Step, &e.Task, &e.Role, &e.Turn, &e.Text, &at)

@@ -82,7 +82,8 @@ apps = false
 remote_plugin = false
 plugin_discovery_prefetch = false
 `, h.model.URL()))
-	h.write(filepath.Join("home", ".config", "opencode", "opencode.json"), fmt.Sprintf(`{`+permissive+`"model":"scripted/scripted-1","small_model":"scripted/scripted-1","autoupdate":false,"share":"disabled",
+	h.write(filepath.Join("home", ".config", "opencode", "opencode.json"),
+		fmt.Sprintf(`{`+permissive+`"model":"scripted/scripted-1","small_model":"scripted/scripted-1","autoupdate":false,"share":"disabled",
 "provider":{"scripted":{"npm":"@ai-sdk/openai-compatible","name":"Scripted","options":{"baseURL":"%s/v1","apiKey":"dummy"},
 "models":{"scripted-1":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`, h.model.URL()))
 	return h

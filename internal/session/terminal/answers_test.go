@@ -12,7 +12,11 @@ func TestEachQuestionGetsItsOwnAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.open("a")
-	out := h.begin("a", `ask [[tool AskUserQuestion {"questions":[{"question":"Which database?","header":"Database","multiSelect":false,"options":[{"label":"postgres","description":"the large one"},{"label":"sqlite","description":"the small one"}]},{"question":"Which language?","header":"Language","multiSelect":false,"options":[{"label":"go","description":"one"},{"label":"rust","description":"other"}]}]}]] [[result]]`)
+	out := h.begin("a", `ask [[tool AskUserQuestion {"questions":[{"question":"Which `+
+		`database?","header":"Database","multiSelect":false,"options":[{"label":"postgres","description":"the large `+
+		`one"},{"label":"sqlite","description":"the small one"}]},{"question":"Which `+
+		`language?","header":"Language","multiSelect":false,`+
+		`"options":[{"label":"go","description":"one"},{"label":"rust","description":"other"}]}]}]] [[result]]`)
 	var open session.QuestionsOut
 	h.eventually("it asks", func() bool { h.call("question.list", session.Nothing{}, &open); return len(open.Questions) == 1 })
 	list := h.tandem(h.project, "session", "answer")

@@ -124,7 +124,8 @@ func (d *Driver) keep(ctx context.Context, tenant, agent, version string, seen [
 	}
 	return now, d.db.Write(ctx, func(tx *db.Tx) error {
 		_, err := tx.Exec(`INSERT INTO terminal_program (tenant, agent, version, signals, checked_at, probed_at) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, agent, version) DO UPDATE SET signals = excluded.signals, checked_at = excluded.checked_at, probed_at = excluded.probed_at`,
+			ON CONFLICT (tenant, agent, version) DO UPDATE SET signals = excluded.signals, checked_at = excluded.checked_at,
+			probed_at = excluded.probed_at`,
 			tenant, agent, version, strings.Join(now.Works, "\n"), tx.Now(), at)
 		return err
 	})
@@ -132,7 +133,8 @@ func (d *Driver) keep(ctx context.Context, tenant, agent, version string, seen [
 
 // checked reads what is known of versions; an empty agent or version is any.
 func (d *Driver) checked(ctx context.Context, tenant, agent, version string) ([]Checked, error) {
-	rows, err := d.db.Query(ctx, "SELECT agent, version, signals, checked_at, probed_at FROM terminal_program WHERE tenant = ? AND (? = '' OR agent = ?) AND (? = '' OR version = ?) ORDER BY agent, checked_at DESC",
+	rows, err := d.db.Query(ctx, "SELECT agent, version, signals, checked_at, probed_at FROM terminal_program WHERE tenant = ? AND "+
+		"(? = '' OR agent = ?) AND (? = '' OR version = ?) ORDER BY agent, checked_at DESC",
 		tenant, agent, agent, version, version)
 	return db.Collect(rows, err, func(rows *sql.Rows) (Checked, error) {
 		var agent, version, signals string

@@ -18,7 +18,8 @@ func TestAVersionIsJudgedByWhatItShowed(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	c := judged("claude", "2", []string{"transcript", "hook Stop", "hook Notification"}, time.Time{})
-	if !strings.HasPrefix(c.Verdict, "warning: claude 2 did not show hook SessionStart, hook UserPromptSubmit, registry, screen; it is judged by hook Stop, transcript") {
+	if !strings.HasPrefix(c.Verdict,
+		"warning: claude 2 did not show hook SessionStart, hook UserPromptSubmit, registry, screen; it is judged by hook Stop, transcript") {
 		t.Errorf("%+v", c)
 	}
 	if c := judged("codex", "3", nil, time.Now()); len(c.Works) != 0 || !strings.Contains(c.Verdict, "told nothing") {

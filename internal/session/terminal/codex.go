@@ -88,7 +88,8 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 		Model: s.row.Model, Effort: s.row.Effort, Skip: s.row.Skip, Dressed: s.row.Own}
 	l := Launch{Env: s.environment(), Log: filepath.Join(s.folder(), "app-server.log")}
 	if strings.HasPrefix(s.configAt(), "/tmp/") {
-		return l, fault.New(fault.Conflict, "session.open", "Codex cannot sandbox its commands while its own folder, %s, lies below /tmp", s.configAt()).
+		return l, fault.New(fault.Conflict, "session.open", "Codex cannot sandbox its commands while its own folder, %s, lies below /tmp",
+			s.configAt()).
 			WithNext("give it one elsewhere: CODEX_HOME=/var/lib/codex tandem up --replace")
 	}
 	if s.row.Confined == "bwrap" {

@@ -218,7 +218,8 @@ func TestCodex(t *testing.T) {
 			}
 			return false
 		})
-		out := h.begin("a", `ask [[tool request_user_input {"questions":[{"id":"q","question":"Which colour?","header":"Colour","options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}]] [[result]]`)
+		out := h.begin("a", `ask [[tool request_user_input {"questions":[{"id":"q","question":"Which `+
+			`colour?","header":"Colour","options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}]] [[result]]`)
 		var qs session.QuestionsOut
 		h.eventually("a question waits", func() bool { h.call("question.list", nil, &qs); return len(qs.Questions) == 1 })
 		want(t, "question", qs.Questions[0].Questions[0].Question, "Which colour?")

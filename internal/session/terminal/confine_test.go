@@ -59,7 +59,8 @@ func (h *house) attack(other terminal.Seat) string {
 		tandem + " down </dev/null && echo STOPPED",
 		"ls " + socket + " && echo SAW-SOCKET; TANDEM_SESSION=" + other.Session + " TANDEM_SESSION_SOCKET=" + socket + " " + tandem +
 			" session list && echo AS-ANOTHER",
-		`find / -type s 2>/dev/null | while read s; do [ "$s" != "$TANDEM_SESSION_SOCKET" ] && perl -MIO::Socket::UNIX -e 'exit !IO::Socket::UNIX->new(Peer => $ARGV[0])' "$s" && echo "CONNECTED-$s"; done`,
+		`find / -type s 2>/dev/null | while read s; do [ "$s" != "$TANDEM_SESSION_SOCKET" ] && perl -MIO::Socket::UNIX -e 'exit ` +
+			`!IO::Socket::UNIX->new(Peer => $ARGV[0])' "$s" && echo "CONNECTED-$s"; done`,
 		"echo made > made.txt; echo END",
 	}, "\n"))
 	return "sh attack.sh"

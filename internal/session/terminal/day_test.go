@@ -41,7 +41,9 @@ func TestASoloDay(t *testing.T) {
 	}
 
 	h.begin("fixer", `fix [[tool Bash {"command":"echo fixed > fixed.txt","description":"fix it"}]] [[say fixed it]]`)
-	h.begin("asker", `ask [[tool AskUserQuestion {"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}]] [[result]]`)
+	h.begin("asker", `ask [[tool AskUserQuestion {"questions":[{"question":"Which `+
+		`colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}]] `+
+		`[[result]]`)
 	h.begin("trier", "try "+execute("echo tried > tried.txt")+" [[say tried it]]")
 	said := h.tandem(h.project, "session", "send", "builder", "read [[say nothing to build]]")
 	if !strings.Contains(said, "nothing to build") {

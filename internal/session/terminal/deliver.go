@@ -104,7 +104,8 @@ func (s *claude) guarded() error {
 	if s.started {
 		return nil
 	}
-	return fault.New(fault.Conflict, "session.send", "this version of Claude Code does not call its hooks, so its tools cannot be guarded; nothing was typed").
+	return fault.New(fault.Conflict, "session.send",
+		"this version of Claude Code does not call its hooks, so its tools cannot be guarded; nothing was typed").
 		WithNext("use a version that does; which signals work is shown by: tandem session check")
 }
 

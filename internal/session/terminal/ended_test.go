@@ -41,7 +41,8 @@ func TestSendExitsAsTheTurnEnds(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.open("a")
-	for prompt, want := range map[string]int{"fine [[say fine]]": 0, `ask [[tool Bash {"command":"touch x","description":"make it"}]] [[say made]]`: 8} {
+	for prompt, want := range map[string]int{"fine [[say fine]]": 0,
+		`ask [[tool Bash {"command":"touch x","description":"make it"}]] [[say made]]`: 8} {
 		out, err := h.fails(h.project, "session", "send", "a", prompt)
 		var exit *exec.ExitError
 		got := 0

@@ -37,7 +37,8 @@ func TestADeniedTreeIsHiddenFromARealAgent(t *testing.T) {
 	if !strings.Contains(s.Boundary, "hidden from it: ") || !strings.Contains(s.Boundary, "priv") {
 		t.Errorf("it does not say what is hidden: %s", s.Boundary)
 	}
-	got := h.send("a", `go [[tool Bash {"command":"cat open.txt priv/p.txt later/p.txt; grep -r 'word of priv' . && echo FOUND; echo END","description":"look"}]] [[result]]`).Report
+	got := h.send("a", `go [[tool Bash {"command":"cat open.txt priv/p.txt later/p.txt; grep -r 'word of priv' . && echo FOUND; `+
+		`echo END","description":"look"}]] [[result]]`).Report
 	if !strings.Contains(got, "word of open.txt") || !strings.Contains(got, "word of later") || !strings.Contains(got, "END") ||
 		strings.Contains(got, "word of priv/p") || strings.Contains(got, "FOUND") {
 		t.Errorf("%s", got)

@@ -76,7 +76,8 @@ func TestALaterDenialEndsTheTurn(t *testing.T) {
 	}
 	h.open("a")
 	h.send("a", "remember the word heron")
-	began := h.begin("a", `wait [[tool Bash {"command":"while sleep 0.2; do cat later/p.txt >> copied; done","description":"wait"}]] [[result]]`)
+	began := h.begin("a",
+		`wait [[tool Bash {"command":"while sleep 0.2; do cat later/p.txt >> copied; done","description":"wait"}]] [[result]]`)
 	there := func(name string) bool { _, err := os.Stat(filepath.Join(h.project, name)); return err == nil }
 	h.eventually("its command runs", func() bool { return there("copied") })
 	deny := func(path string) {
@@ -104,7 +105,8 @@ func TestALaterDenialEndsTheTurn(t *testing.T) {
 	if !strings.Contains(h.seat("a").Boundary, "later") {
 		t.Errorf("it does not say what is hidden: %s", h.seat("a").Boundary)
 	}
-	got := h.send("a", `look [[tool Bash {"command":"ls later; cat later/p.txt; ls copied; echo END","description":"look"}]] [[result]]`).Report
+	got := h.send("a", `look [[tool Bash {"command":"ls later; cat later/p.txt; ls copied; echo END",`+
+		`"description":"look"}]] [[result]]`).Report
 	if strings.Contains(got, "word of later") || strings.Contains(got, "p.txt\n") {
 		t.Errorf("its new box shows it: %s", got)
 	}

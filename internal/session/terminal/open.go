@@ -236,7 +236,8 @@ func (d *Driver) attachLine(name string) string {
 // boundary says in words what keeps a program in.
 func (d *Driver) boundary(agent, confined string) string {
 	if confined != "bwrap" {
-		return "nothing keeps it from what this user may do, also not from answering its own dialogs in its terminal; deciding asks needs a person all the same"
+		return "nothing keeps it from what this user may do, also not from answering its own dialogs in its terminal; " +
+			"deciding asks needs a person all the same"
 	}
 	said := "it sees its folder, its own state and its session's socket"
 	if agent == agents.OpenCodeName {

@@ -11,7 +11,9 @@ import (
 )
 
 // permissive are settings of a person whose OpenCode asks about nothing.
-const permissive = `"permission":{"*":"allow","bash":"allow"},"agent":{"build":{"permission":{"*":"allow","bash":"allow"}},"general":{"permission":{"*":"allow","bash":{"*":"allow"}}},"own":{"mode":"subagent","description":"mine","permission":{"*":"ask","bash":{"*":"allow"}}}},`
+const permissive = `"permission":{"*":"allow","bash":"allow"},"agent":{"build":{"permission":{"*":"allow","bash":"allow"}},"general":{"p` +
+	`ermission":{"*":"allow","bash":{"*":"allow"}}},"own":{"mode":"subagent","description":"mine","permission":{"*":"ask","bash":{"*":"all` +
+	`ow"}}}},`
 
 // task is a scripted call of OpenCode's that starts a subagent, which runs a command.
 func task(command string) string {
@@ -55,7 +57,8 @@ sub call {
 	my ($method, $path, $body) = @_;
 	my $s = IO::Socket::INET->new("127.0.0.1:$port") or die "no server";
 	my $who = encode_base64("opencode:$ENV{OPENCODE_SERVER_PASSWORD}", "");
-	print $s "$method $path HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Basic $who\r\nContent-Type: application/json\r\nContent-Length: ", length($body), "\r\n\r\n$body";
+	print $s "$method $path HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Basic $who\r\nContent-Type: ` +
+	`application/json\r\nContent-Length: ", length($body), "\r\n\r\n$body";
 	local $/; return scalar <$s>;
 }
 for (call("GET", "/session?roots=true", "") =~ /"id":"(ses_\w+)"/g) {

@@ -72,7 +72,8 @@ func TestOpenCode(t *testing.T) {
 	other := h.openAs("b", "codex")
 	// What it does find is its own server, where it could answer its own dialogs. The session says so.
 	own := `; perl -MIO::Socket::INET -e '` + "`cat /proc/[0-9]*/cmdline`" +
-		` =~ /--port\0(\d+)/ and IO::Socket::INET->new("127.0.0.1:$1") and print "OWN-SERVER\n"'; env | grep -c OPENCODE_SERVER_PASSWORD | sed s/^/password-/`
+		` =~ /--port\0(\d+)/ and IO::Socket::INET->new("127.0.0.1:$1") and print "OWN-SERVER\n"'; ` +
+		`env | grep -c OPENCODE_SERVER_PASSWORD | sed s/^/password-/`
 	out = h.begin("a", "look "+shell(h.attack(other)+own)+" [[result]]")
 	h.decide(approval.Approve, "")
 	out = h.ended("a", out.Cursor)

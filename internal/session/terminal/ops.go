@@ -97,14 +97,16 @@ func whole[In any](In) op.Resource { return at("") }
 func (d *Driver) Ops() []op.Op {
 	return append(slices.Concat(d.watchOps(), d.skipOps(), d.checkOps()),
 		op.Touching(SessionOpen.Effect(op.Spec{Right: "session.create", Method: "POST", Path: "/terminals", MCP: "open_session",
-			Doc: "Open a real, interactive agent (Claude Code, Codex or OpenCode) in an allowed folder.\nIt runs in a terminal that the person can attach to: tmux attach -t ccm-NAME."},
+			Doc: "Open a real, interactive agent (Claude Code, Codex or OpenCode) in an allowed folder.\nIt runs in a terminal that the person " +
+				"can attach to: tmux attach -t ccm-NAME."},
 			func(OpenIn) op.Resource { return at("") }, d.Open, nil), d.branching),
 		SessionLive.Read(op.Spec{Right: "session.list", Masked: true, Method: "GET", Path: "/terminals", MCP: "list_sessions",
 			Doc: "List sessions with real agent programs: live ones with their state, and recent ones."},
 			func(LiveIn) op.Resource { return at("") }, d.liveOp),
 		d.about(SessionSend.Call(op.Spec{Right: "session.read", Method: "POST", Path: "/terminals/{name}/send",
 			MCP: "send_to_session",
-			Doc: "Send a prompt or slash command to a session and wait for the turn, for a bounded time.\nstatus \"running\" means: call again without text, with the cursor, until idle is true. Sending needs the right to prompt the session."},
+			Doc: "Send a prompt or slash command to a session and wait for the turn, for a bounded time.\nstatus \"running\" means: " +
+				"call again without text, with the cursor, until idle is true. Sending needs the right to prompt the session."},
 			whole[SendIn], d.send)),
 		d.about(SessionInterrupt.Call(op.Spec{Right: "session.read", Method: "POST", Path: "/terminals/{name}/interrupt",
 			MCP: "interrupt_session",

@@ -72,7 +72,9 @@ func (s *seat) furnish(ctx context.Context) error {
 	if err == nil && !ends.IsZero() && time.Now().After(ends) && !agents.SignedIn(s.row.Agent, s.d.Env) {
 		return fault.New(fault.Conflict, "session.open",
 			"the sign-in of %s ran out at %s, and could not be renewed for the session (%s): what renews it works once, so no session gets it",
-			s.row.Agent, ends.Format(time.DateTime), because(notRenewed)).WithNext("start %[1]s once yourself, or make a token that lasts (claude setup-token), set CLAUDE_CODE_OAUTH_TOKEN and restart tandem", s.row.Agent)
+			s.row.Agent, ends.Format(time.DateTime),
+			because(notRenewed)).WithNext("start %[1]s once yourself, or make a token that lasts (claude setup-token), "+
+			"set CLAUDE_CODE_OAUTH_TOKEN and restart tandem", s.row.Agent)
 	}
 	return err
 }

@@ -37,8 +37,10 @@ func TestCodexHasAHomeOfItsOwn(t *testing.T) {
 	h.openAs("a", "codex")
 	home := filepath.Join(h.dir, "home")
 	h.write("home/code/attack.sh", strings.Join([]string{
-		`for d in ` + home + ` ~; do cd $d || continue; echo evil >> .codex/config.toml && echo WROTE-CONFIG-$d; rm -f .codex/config.toml && echo WROTE-CONFIG-$d`,
-		`echo evil > .codex/prompts/greet.md && echo WROTE-PROMPT; mv .codex .moved && echo MOVED-STATE; mkdir -p .codex && echo evil > .codex/evil`,
+		`for d in ` + home + ` ~; do cd $d || continue; echo evil >> .codex/config.toml && echo WROTE-CONFIG-$d; ` +
+			`rm -f .codex/config.toml && echo WROTE-CONFIG-$d`,
+		`echo evil > .codex/prompts/greet.md && echo WROTE-PROMPT; mv .codex .moved && echo MOVED-STATE; ` +
+			`mkdir -p .codex && echo evil > .codex/evil`,
 		`echo evil > .config/opencode/opencode.json && echo WROTE-OPENCODE; done`,
 		`[ -n "$CODEX_HOME" ] && echo evil >> $CODEX_HOME/config.toml && echo WROTE-OWN-CONFIG`,
 		`grep -rs OTHER[-] ` + home + ` ~ && echo SAW-OTHERS; cat ` + home + `/.ssh/* ~/.ssh/* && echo SAW-KEYS; echo END`}, "\n"))

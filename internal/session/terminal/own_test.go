@@ -46,9 +46,11 @@ func TestAConfinedSessionHasAHomeOfItsOwn(t *testing.T) {
 		"home/.claude/commands/greet.md":      "say hello\n",
 		"home/.claude/history.jsonl":          "OTHER-CONVERSATION\n",
 		"home/.claude/projects/-other/x.json": "OTHER-CONVERSATION\n",
-		"home/.claude/.credentials.json":      `{"claudeAiOauth":{"accessToken":"lent","refreshToken":"RENEWING","expiresAt":4102444800000,"scopes":["user:inference"]}}`,
-		"home/.claude.json":                   `{"hasCompletedOnboarding":true,"mcpServers":{"mine":{"command":"OTHER-SERVER"}},"projects":{"/other":{"allowedTools":["OTHER-PROJECT"]}}}`,
-		"home/.ssh/id_ed25519":                "PRIVATE\n",
+		"home/.claude/.credentials.json": `{"claudeAiOauth":{"accessToken":"lent","refreshToken":"RENEWING","expiresAt":4102444800000,"sc` +
+			`opes":["user:inference"]}}`,
+		"home/.claude.json": `{"hasCompletedOnboarding":true,"mcpServers":{"mine":{"command":"OTHER-SERVER"}},"projects":{"/` +
+			`other":{"allowedTools":["OTHER-PROJECT"]}}}`,
+		"home/.ssh/id_ed25519": "PRIVATE\n",
 	}
 	for path, text := range person {
 		h.write(path, text)
@@ -61,9 +63,12 @@ func TestAConfinedSessionHasAHomeOfItsOwn(t *testing.T) {
 	}
 	attack := strings.Join([]string{
 		`cd ~; echo '{"hooks":{}}' > .claude/settings.json && echo WROTE-SETTINGS; rm -f .claude/settings.json && echo WROTE-SETTINGS`,
-		`mv .claude .moved && echo MOVED-STATE; mv .claude/commands .claude/x && echo MOVED-STATE; echo x > .claude/commands/greet.md && echo WROTE-COMMAND`,
-		`echo '{"mcpServers":{"evil":{"command":"touch"}}}' > .claude.json; mkdir -p .claude/hooks .config/systemd .local/bin; echo evil > .claude/evil; echo evil > .bashrc; echo evil > .local/bin/ls`,
-		`grep -rs RENEW[I]NG . && echo SAW-TOKEN; grep -rs OTHER[-] . && echo SAW-OTHERS; cat .ssh/* && echo SAW-KEYS; cat .claude/.credentials.json; cat .claude/CLAUDE.md .claude/commands/greet.md; echo END`,
+		`mv .claude .moved && echo MOVED-STATE; mv .claude/commands .claude/x && echo MOVED-STATE; ` +
+			`echo x > .claude/commands/greet.md && echo WROTE-COMMAND`,
+		`echo '{"mcpServers":{"evil":{"command":"touch"}}}' > .claude.json; mkdir -p .claude/hooks .config/systemd .local/bin; ` +
+			`echo evil > .claude/evil; echo evil > .bashrc; echo evil > .local/bin/ls`,
+		`grep -rs RENEW[I]NG . && echo SAW-TOKEN; grep -rs OTHER[-] . && echo SAW-OTHERS; cat .ssh/* && echo SAW-KEYS; ` +
+			`cat .claude/.credentials.json; cat .claude/CLAUDE.md .claude/commands/greet.md; echo END`,
 	}, "; ")
 	h.write("home/code/attack.sh", attack)
 	out := h.send("a", `go [[tool Bash {"command":"sh attack.sh","description":"look around"}]] [[result]]`)
@@ -126,7 +131,8 @@ func TestAConfinedSessionHasAHomeOfItsOwn(t *testing.T) {
 	if s.State != terminal.Ready || s.Signal != "registry" || strings.Contains(s.Detail, "warning") {
 		t.Fatalf("%+v\n%s", s, h.shown("b"))
 	}
-	h.write("home/code/attack.sh", "cd "+home+`; echo x > .claude/settings.json && echo WROTE-SETTINGS; echo x > .claude.json && echo WROTE-SETTINGS
+	h.write("home/code/attack.sh",
+		"cd "+home+`; echo x > .claude/settings.json && echo WROTE-SETTINGS; echo x > .claude.json && echo WROTE-SETTINGS
 		mv .claude c && echo MOVED-STATE; cat .claude/.credentials.json; ls .tandem; echo made > made.txt; echo END`)
 	out = h.send("b", `go [[tool Bash {"command":"sh code/attack.sh","description":"look around"}]] [[result]]`)
 	for _, bad := range []string{"WROTE-", "MOVED-", "RENEWING", "tandem.db"} {

@@ -36,7 +36,8 @@ type ChecksOut struct {
 func (d *Driver) checkOps() []op.Op {
 	return []op.Op{
 		SessionProbe.Effect(op.Spec{Right: "session.create", Method: "POST", Path: "/terminals-probe", MCP: "-",
-			Doc: "Check which signals of an agent program work, with one short turn of it in a session that is closed again.\nNo model is asked unless real says so."},
+			Doc: "Check which signals of an agent program work, with one short turn of it in a session that is closed again.\nNo model is " +
+				"asked unless real says so."},
 			func(ProbeIn) op.Resource { return at("") }, d.probeOp, nil),
 		SessionPrograms.Read(op.Spec{Right: "session.list", Masked: true, Method: "GET", Path: "/terminals-programs", MCP: "-",
 			Doc: "List the versions of agent programs that were checked, and which of their signals work."},

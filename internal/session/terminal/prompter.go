@@ -70,6 +70,8 @@ func unheard(who [][]string, path string) error {
 	for _, chain := range who {
 		names = append(names, chain[0])
 	}
-	return fault.New(fault.Denied, "session.prompt", "the prompt is not typed: something below %s is denied to %s and not to this session, whose program was started before and sees it", path, strings.Join(names, ", ")).
+	return fault.New(fault.Denied, "session.prompt",
+		"the prompt is not typed: something below %s is denied to %s and not to this session, whose program was started before and sees it", path,
+		strings.Join(names, ", ")).
 		WithNext("deny it to the session, too, and open it again, or let a person prompt it")
 }

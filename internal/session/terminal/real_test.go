@@ -121,7 +121,9 @@ func TestClaudeCode(t *testing.T) {
 	})
 
 	t.Run("a question is answered from elsewhere", func(t *testing.T) {
-		out := h.begin("a", `ask [[tool AskUserQuestion {"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}]] [[result]]`)
+		out := h.begin("a", `ask [[tool AskUserQuestion {"questions":[{"question":"Which `+
+			`colour?","header":"Colour","multiSelect":false,`+
+			`"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}]] [[result]]`)
 		var qs session.QuestionsOut
 		h.eventually("a question waits", func() bool { h.call("question.list", nil, &qs); return len(qs.Questions) == 1 })
 		want(t, "question", qs.Questions[0].Questions[0].Question, "Which colour?")

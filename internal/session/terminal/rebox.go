@@ -129,7 +129,8 @@ func (s *seat) rebox(ctx context.Context, why string) {
 	why += ": the program was ended"
 	s.set(Starting, "policy", why)
 	if s.turn != nil {
-		s.finish(ctx, session.Failed, DeniedOutcome, "policy", why+"; the conversation goes on in a new box: send the prompt again if it still holds")
+		s.finish(ctx, session.Failed, DeniedOutcome, "policy",
+			why+"; the conversation goes on in a new box: send the prompt again if it still holds")
 	}
 	s.d.log.Info("a program was ended and is started in a new box", "session", s.row.Session, "why", why)
 	if err := s.launch(ctx); err != nil {

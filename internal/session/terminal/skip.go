@@ -76,7 +76,8 @@ func (d *Driver) skip(ctx context.Context, in SkipIn) (Skip, error) {
 	s := Skip{ID: id.New("skp"), Folder: folder, Owner: d.grantor(ctx, c), Asker: c.Name}
 	err = d.db.Write(ctx, func(tx *db.Tx) error {
 		s.CreatedAt, s.ExpiresAt = tx.Now(), tx.Now().Add(lasts)
-		_, err := tx.Exec("INSERT INTO terminal_skip (tenant, id, folder, owner, asker, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
+		_, err := tx.Exec("INSERT INTO terminal_skip (tenant, id, folder, owner, asker, created_at, expires_at, revoked_at) VALUES "+
+			"(?, ?, ?, ?, ?, ?, ?, 0)",
 			c.Tenant, s.ID, s.Folder, s.Owner, s.Asker, s.CreatedAt, s.ExpiresAt)
 		return err
 	})
@@ -105,7 +106,8 @@ func (d *Driver) grantor(ctx context.Context, c op.Caller) string {
 }
 
 func (d *Driver) skips(ctx context.Context, tenant string) ([]Skip, error) {
-	rows, err := d.db.Query(ctx, "SELECT id, folder, owner, asker, created_at, expires_at FROM terminal_skip WHERE tenant = ? AND revoked_at = 0 AND expires_at > ? ORDER BY expires_at DESC",
+	rows, err := d.db.Query(ctx, "SELECT id, folder, owner, asker, created_at, expires_at FROM terminal_skip WHERE tenant = ? AND "+
+		"revoked_at = 0 AND expires_at > ? ORDER BY expires_at DESC",
 		tenant, d.db.Now())
 	return db.Collect(rows, err, func(rows *sql.Rows) (s Skip, err error) {
 		var made, ends int64

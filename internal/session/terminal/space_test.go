@@ -121,7 +121,8 @@ func TestMailWakesRealAgents(t *testing.T) {
 			t.Fatalf("%q never came", want)
 			return ""
 		}
-		fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+		fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo`+
+			`":{"name":"test","version":"1"}}}`)
 		until(`"experimental":{"claude/channel":{}}`)
 		fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		for i, call := range []string{fmt.Sprintf(`"intandem_join","arguments":{"code":%q}`, code()),
@@ -211,7 +212,8 @@ func TestMailWakesACodexThatTandemOpened(t *testing.T) {
 	h.call("space.rename", peer.RenameIn{Name: "person"}, nil)
 	h.call("space.create", peer.CreateIn{Name: "wakes"}, &made)
 	h.openAs("a", "codex")
-	if out := h.send("a", fmt.Sprintf(`[[tool mcp__tandem/intandem_join {"code":%q}]] [[tool mcp__tandem/intandem_rename {"name":"opened"}]] [[tool mcp__tandem/intandem_share {"file":"a.txt"}]] [[say in]]`, made.Code)); !strings.Contains(out.Report, "in") {
+	if out := h.send("a", fmt.Sprintf(`[[tool mcp__tandem/intandem_join {"code":%q}]] [[tool mcp__tandem/intandem_rename `+
+		`{"name":"opened"}]] [[tool mcp__tandem/intandem_share {"file":"a.txt"}]] [[say in]]`, made.Code)); !strings.Contains(out.Report, "in") {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))
 	}
 	send := func(words string) string {

@@ -34,7 +34,8 @@ func TestCodexIsConfined(t *testing.T) {
 		t.Fatalf("%+v\n%s", out, h.shown("a"))
 	}
 	// Its own sandbox works inside of ours, where it is root without any capability.
-	out := h.begin("a", `run [[tool exec_command {"cmd":"echo nested > nested.txt; cat nested.txt; touch /usr/nested && echo WROTE-SYSTEM","yield_time_ms":30000}]] [[result]]`)
+	out := h.begin("a", `run [[tool exec_command {"cmd":"echo nested > nested.txt; cat nested.txt; `+
+		`touch /usr/nested && echo WROTE-SYSTEM","yield_time_ms":30000}]] [[result]]`)
 	h.decide(approval.Approve, "")
 	if end := h.ended("a", out.Cursor); !strings.Contains(end.Report, "nested\n") || strings.Contains(end.Report, "WROTE-SYSTEM") ||
 		strings.Contains(end.Report, "bwrap:") {

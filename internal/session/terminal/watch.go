@@ -88,7 +88,8 @@ func (h *holds) drop(session string) {
 func (d *Driver) watchOps() []op.Op {
 	return []op.Op{
 		SessionWatch.Stream(op.Spec{Right: "session.read", Method: "GET", Path: "/sessions/{id}/terminal", MCP: "-",
-			Doc: "Look at a session's terminal live, as server-sent events.\nThe first is the whole screen, then what is printed; bytes are base64."},
+			Doc: "Look at a session's terminal live, as server-sent events.\nThe first is the whole screen, " +
+				"then what is printed; bytes are base64."},
 			func(in WatchIn) op.Resource { return at(in.ID) }, func(ctx context.Context, in WatchIn) error {
 				_, err := d.open(ctx, in.ID)
 				return err

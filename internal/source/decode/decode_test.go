@@ -138,8 +138,10 @@ func TestRefused(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	sheet := zipped("xl/workbook.xml", `<w xmlns:r="r"><sheet name="a" r:id="r1"/></w>`, "xl/_rels/workbook.xml.rels",
 		`<R><Relationship Id="r1" Type="worksheet" Target="s.xml"/></R>`, "xl/s.xml", `<s><row r="1"><c r="A1"><v>1</v></c></row></s>`)
-	for i, seed := range []string{"%PDF-1.4\n1 0 obj<</Type/Page/Contents 2 0 R/Resources<</Font<</F<</Subtype/Type1/BaseFont/Times>>>>>>>>endobj\n" +
-		"2 0 obj<</Length 40>>stream\nBT /F 12 Tf 1 0 0 1 9 9 Tm [(ab) -300 (c)] TJ ET\nendstream endobj", "# a\n<!--", "<p hidden>x<table><td>y", "a,b\n\"1", `{"a":[1,{"b":"c"}]}`, `{"cells":[{"source":["x"]}]}`,
+	for i, seed := range []string{"%PDF-1.4\n1 0 obj<</Type/Page/Contents 2 0 " +
+		"R/Resources<</Font<</F<</Subtype/Type1/BaseFont/Times>>>>>>>>endobj\n" +
+		"2 0 obj<</Length 40>>stream\nBT /F 12 Tf 1 0 0 1 9 9 Tm [(ab) -300 (c)] TJ ET\nendstream endobj", "# a\n<!--", "<p hidden>x<table><td>y",
+		"a,b\n\"1", `{"a":[1,{"b":"c"}]}`, `{"cells":[{"source":["x"]}]}`,
 		"From a\nSubject: =?x?q?y?=\n\nz", "Content-Type: multipart/mixed; boundary=B\n\n--B\n\nx\n--B--", "func F() {}", string(sheet),
 		string(zipped("word/document.xml", "<d><p><r><t>x</t></r></p><tbl><tr><tc><p/></tc></tr></tbl></d>"))} {
 		f.Add(uint8(i), []byte(seed))

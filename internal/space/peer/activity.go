@@ -55,7 +55,8 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 	if in.Receipts {
 		but = ""
 	}
-	rows, err := r.db.Query(ctx, "SELECT entry, env, content FROM peer_entry WHERE tenant = ? AND seat = ? AND seq < ? AND class <> ? ORDER BY seq DESC LIMIT ?",
+	rows, err := r.db.Query(ctx,
+		"SELECT entry, env, content FROM peer_entry WHERE tenant = ? AND seat = ? AND seq < ? AND class <> ? ORDER BY seq DESC LIMIT ?",
 		s.tenant, s.id, in.Before, but, in.Limit)
 	if err != nil {
 		return out, err
@@ -212,7 +213,8 @@ var deeds = map[board.Kind]string{board.KindAdd: "added a task", "plan": "made a
 func (r *Room) summary(ctx context.Context, s *seat) (string, error) {
 	me := string(s.me.Card().ID)
 	var claimed, done, sent, got int
-	rows, err := r.db.Query(ctx, "SELECT class, sender, count(*) FROM peer_entry WHERE tenant = ? AND seat = ? AND content IS NOT NULL GROUP BY class, sender", s.tenant, s.id)
+	rows, err := r.db.Query(ctx, "SELECT class, sender, count(*) FROM peer_entry WHERE tenant = ? AND seat = ? AND content IS NOT "+
+		"NULL GROUP BY class, sender", s.tenant, s.id)
 	if err != nil {
 		return "", err
 	}
@@ -240,7 +242,8 @@ func (r *Room) summary(ctx context.Context, s *seat) (string, error) {
 			peers = append(peers, escape(s.name(id)))
 		}
 	}
-	return fmt.Sprintf("Session Summary\n  Workspace: %s\n  Duration: %s\n  Peers: %s\n  Tasks claimed: %d, completed: %d\n  Messages sent: %d, received: %d\n  Tool calls: %d",
+	return fmt.Sprintf("Session Summary\n  Workspace: %s\n  Duration: %s\n  Peers: %s\n  Tasks claimed: %d, completed: "+
+		"%d\n  Messages sent: %d, received: %d\n  Tool calls: %d",
 		escape(s.sec.Base.Title), r.now().Sub(s.created).Round(time.Second), orElse(strings.Join(peers, ", "), "none"), claimed, done, sent, got,
 		s.calls), rows.Err()
 }

@@ -45,7 +45,8 @@ func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration
 		}
 		return inv, out.Expires, r.db.Write(ctx, func(tx *db.Tx) error {
 			_, err := tx.Exec(`INSERT INTO peer_invite (tenant, seat, plate, secret, state, expires_at) VALUES (?, ?, ?, ?, 'open', ?)
-				ON CONFLICT (tenant, seat, plate) DO UPDATE SET secret = excluded.secret, state = 'open', guesses = 0, expires_at = excluded.expires_at`, s.tenant, s.id, inv.Plate, box, out.Expires)
+				ON CONFLICT (tenant, seat, plate) DO UPDATE SET secret = excluded.secret, state = 'open', guesses = 0,
+				expires_at = excluded.expires_at`, s.tenant, s.id, inv.Plate, box, out.Expires)
 			return err
 		})
 	}
@@ -116,7 +117,8 @@ func (r *Room) answer(ctx context.Context, s *seat, k space.Knock) error {
 		return nil
 	}
 	var box []byte
-	err := r.db.QueryRow(ctx, "SELECT secret FROM peer_invite WHERE tenant = ? AND seat = ? AND plate = ? AND state = 'open' AND expires_at > ?", s.tenant, s.id, k.Plate, r.db.Now()).Scan(&box)
+	err := r.db.QueryRow(ctx, "SELECT secret FROM peer_invite WHERE tenant = ? AND seat = ? AND plate = ? AND state = "+
+		"'open' AND expires_at > ?", s.tenant, s.id, k.Plate, r.db.Now()).Scan(&box)
 	if db.NoRows(err) {
 		return r.reply(ctx, s, space.ReplyIn{Knock: k.ID, Refused: space.NoInvite})
 	}

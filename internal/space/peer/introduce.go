@@ -29,7 +29,8 @@ const maxNamed, maxName = 50, 100
 func (c Capabilities) check() error {
 	if len(c.Tools) > maxNamed || len(c.Model) > maxName ||
 		slices.ContainsFunc(c.Tools, func(t string) bool { return t == "" || len(t) > maxName }) {
-		return fault.New(fault.Invalid, "space.join", "at most %d tools with names of 1 to %d characters can be announced, and a model's name has at most as many", maxNamed, maxName)
+		return fault.New(fault.Invalid, "space.join",
+			"at most %d tools with names of 1 to %d characters can be announced, and a model's name has at most as many", maxNamed, maxName)
 	}
 	return nil
 }

@@ -218,7 +218,8 @@ func (r *Room) tellHolder(ctx context.Context, h Holding, by string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := fmt.Sprintf("%s, which you lease, was changed in the workspace %s with a person's approval. Your base moves with your next command.", h.lease, orElse(by, "of a peer"))
+	text := fmt.Sprintf("%s, which you lease, was changed in the workspace %s with a person's approval. "+
+		"Your base moves with your next command.", h.lease, orElse(by, "of a peer"))
 	t := thing{class: space.ClassMessage, content: Words{Type: "status", Text: text}}
 	if h.Holder != s.me.Card().ID {
 		t.to = h.Holder

@@ -204,7 +204,8 @@ func patience(in any) time.Duration {
 
 func unreachable(host string, err error) error {
 	if errors.Is(err, http.ErrSchemeMismatch) {
-		return fault.New(fault.Unavailable, "space", "the space's host %s cannot be reached: it listens for its own machine alone, without TLS", host).
+		return fault.New(fault.Unavailable, "space", "the space's host %s cannot be reached: it listens for its own machine alone, without TLS",
+			host).
 			With("reason", "unreachable").With("cause", "plain").WithNext("over there, let others in: tandem up --replace --listen 0.0.0.0:13013")
 	}
 	return fault.New(fault.Unavailable, "space", "the space's host %s cannot be reached: %w", host, cause(err)).With("reason", "unreachable").

@@ -178,7 +178,8 @@ func (r *Room) fetch(ctx context.Context, s *seat, m item, f File, name string) 
 	var all bytes.Buffer
 	for n, hash := range f.Pieces {
 		var box []byte
-		err := r.db.QueryRow(ctx, "SELECT box FROM peer_piece WHERE tenant = ? AND seat = ? AND attachment = ? AND hash = ?", s.tenant, s.id, f.ID,
+		err := r.db.QueryRow(ctx, "SELECT box FROM peer_piece WHERE tenant = ? AND seat = ? AND attachment = ? AND hash = ?", s.tenant, s.id,
+			f.ID,
 			hash).Scan(&box)
 		if db.NoRows(err) {
 			box, err = r.piece(ctx, s, hash)
@@ -190,7 +191,8 @@ func (r *Room) fetch(ctx context.Context, s *seat, m item, f File, name string) 
 		case err != nil:
 			return nil, err
 		case space.PieceHash(box) != hash:
-			return nil, fault.New(fault.Conflict, "space.attachment", "the space's host (%s) gave other bytes than %s sent: %s does not have its hash",
+			return nil, fault.New(fault.Conflict, "space.attachment",
+				"the space's host (%s) gave other bytes than %s sent: %s does not have its hash",
 				s.hostName(), from, place).With("reason", "altered").
 				WithNext("nothing was written; tell the others, and ask %s to send it another way", from)
 		}
@@ -229,7 +231,8 @@ func (s *seat) withheld(m item, from, place string, now time.Time) error {
 		return fault.New(fault.NotFound, "space.attachment", "%s was sent on %s, and a host keeps attachments for %d days", place,
 			at.Format(time.DateOnly), days).With("reason", "forgotten").WithNext("ask %s to send it again", from)
 	}
-	return fault.New(fault.NotFound, "space.attachment", "the space's host (%s) does not give out %s, which it had before the message came and has to keep for %d days",
+	return fault.New(fault.NotFound, "space.attachment",
+		"the space's host (%s) does not give out %s, which it had before the message came and has to keep for %d days",
 		s.hostName(), place, days).With("reason", "withheld").
 		WithNext("if the space moved to another host just now, try again in a moment; else ask %s to send it again", from)
 }

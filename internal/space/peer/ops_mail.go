@@ -77,7 +77,8 @@ func (r *Room) say(ctx context.Context, s *seat, w Words, to, did string) (Said,
 		if s.lost != nil {
 			why = fault.Public(s.lost).Msg
 		}
-		out.Text = fmt.Sprintf("Not sent yet: the host cannot be reached (%s). The message waits here as %s and goes out by itself when the host is back.", why, out.ID)
+		out.Text = fmt.Sprintf("Not sent yet: the host cannot be reached (%s). The message waits here as %s and goes out by "+
+			"itself when the host is back.", why, out.ID)
 	}
 	return r.withMail(ctx, s, out)
 }

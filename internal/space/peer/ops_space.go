@@ -103,9 +103,12 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 	if s.host != "" {
 		host = "\nHosted by " + s.host + ", which keeps the order and cannot read it."
 	} else if here, _ := r.addr(); here == "" {
-		host = "\nThe code is for this machine: others cannot reach it. To let them in: tandem up --listen ADDRESS:PORT, or create the space with a host."
+		host = "\nThe code is for this machine: others cannot reach it. To let them in: tandem up --listen ADDRESS:PORT, " +
+			"or create the space with a host."
 	}
-	text := fmt.Sprintf("Workspace %q created!\nYour username: %s\n\nShare this code with teammates:\n  %s\n\nThey just tell their agent: Join intandem workspace: %s\nThe code works once; make more with intandem_invite.\nMessages are end-to-end encrypted.%s\nWaiting for peers... (0/%d slots)",
+	text := fmt.Sprintf("Workspace %q created!\nYour username: %s\n\nShare this code with teammates:\n  %s\n\nThey just tell their agent: "+
+		"Join intandem workspace: %s\nThe code works once; make more with intandem_invite.\nMessages are end-to-end encrypted.%s\nWaiting "+
+		"for peers... (0/%d slots)",
 		escape(in.Name), name, inv, inv, host, s.max-1)
 	return Created{Said{Text: text}, s.space, name, inv.String()}, nil
 }

@@ -63,6 +63,7 @@ func (r *Room) opVerify(ctx context.Context, _ Which) (Verified, error) {
 		return Verified{}, fault.New(fault.Conflict, "space.verify", "the log ends at entry %d, this member followed to %d", seq, s.seq)
 	}
 	out := Verified{Entries: seq, Hash: hash, Term: term, Host: orElse(s.host, "this machine")}
-	out.Text = fmt.Sprintf("%d entries hold, to term %d.\n%s\n(the last entry's hash: another member at this entry has the same, or one of you was shown another history)", seq, term, hash)
+	out.Text = fmt.Sprintf("%d entries hold, to term %d.\n%s\n(the last entry's hash: another member at this entry has the same, "+
+		"or one of you was shown another history)", seq, term, hash)
 	return out, nil
 }

@@ -13,7 +13,8 @@ import (
 
 // errApart is for a member whose part of the history came to nothing, and who is
 // unknown in the one that goes on.
-var errApart = errors.New("the space went on from before you joined; what you said since waits here, and goes out when you have joined again")
+var errApart = errors.New("the space went on from before you joined; what you said since waits here, " +
+	"and goes out when you have joined again")
 
 // leftBehind ends a seat whose host stepped down for one that does not know its
 // member. Members signed the take-overs that lead to the host of now; where they
@@ -91,8 +92,10 @@ func (r *Room) carry(ctx context.Context, s *seat) error {
 		thing
 	}
 	return r.db.Write(ctx, func(tx *db.Tx) error {
-		rows, err := tx.Query(`SELECT o.seat, o.id, o.class, o.clear, o.recipient, o.content FROM peer_outbox o JOIN peer_seat p ON p.tenant = o.tenant AND p.id = o.seat
-			WHERE p.tenant = ? AND p.owner = ? AND p.space = ? AND p.state = ? AND o.state = 'queued' ORDER BY o.created_at, o.id`, s.tenant, s.owner, s.space, removed)
+		rows, err := tx.Query(`SELECT o.seat, o.id, o.class, o.clear, o.recipient, o.content FROM peer_outbox o JOIN peer_seat p
+			ON p.tenant = o.tenant AND p.id = o.seat
+			WHERE p.tenant = ? AND p.owner = ? AND p.space = ? AND p.state = ? AND o.state = 'queued' ORDER BY o.created_at, o.id`, s.tenant,
+			s.owner, s.space, removed)
 		all, err := db.Collect(rows, err, func(rows *sql.Rows) (w waiting, err error) {
 			return w, rows.Scan(&w.seat, &w.id, &w.class, &w.clear, &w.to, &w.box)
 		})

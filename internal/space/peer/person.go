@@ -37,7 +37,8 @@ func (r *Room) moveSeats(ctx context.Context) error {
 		}
 	}
 	return r.db.Write(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Exec("UPDATE peer_seat SET owner = ? WHERE tenant = ? AND owner = ?", theOwner, identity.LocalTenant, theLocal); err != nil ||
+		if _, err := tx.Exec("UPDATE peer_seat SET owner = ? WHERE tenant = ? AND owner = ?", theOwner, identity.LocalTenant,
+			theLocal); err != nil ||
 			box == nil {
 			return err
 		}
@@ -53,7 +54,8 @@ func (r *Room) moveSeats(ctx context.Context) error {
 // dropTwins leaves the later of two seats that one person has in one space: the
 // first has the mail.
 func (r *Room) dropTwins(ctx context.Context) error {
-	rows, err := r.db.Query(ctx, `SELECT s.id FROM peer_seat s WHERE s.tenant = ? AND s.owner = ? AND s.state = ? AND EXISTS (SELECT 1 FROM peer_seat o
+	rows, err := r.db.Query(ctx,
+		`SELECT s.id FROM peer_seat s WHERE s.tenant = ? AND s.owner = ? AND s.state = ? AND EXISTS (SELECT 1 FROM peer_seat o
 		WHERE o.tenant = s.tenant AND o.owner = s.owner AND o.space = s.space AND o.state = s.state AND o.home = s.home AND o.id < s.id)`,
 		identity.LocalTenant, theOwner, active)
 	twins, err := db.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })

@@ -55,7 +55,8 @@ func (r *Room) keepMarks(tx *db.Tx, s *seat, said []mark) error {
 			continue
 		}
 		if _, err := tx.Exec(`INSERT INTO peer_receipt (tenant, seat, env, member, how) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, seat, env, member) DO UPDATE SET how = CASE WHEN excluded.how > peer_receipt.how THEN excluded.how ELSE peer_receipt.how END`,
+			ON CONFLICT (tenant, seat, env, member) DO UPDATE SET how = CASE WHEN excluded.how > peer_receipt.how THEN excluded.how
+			ELSE peer_receipt.how END`,
 			s.tenant, s.id, m.env, m.member, m.how); err != nil {
 			return err
 		}

@@ -337,7 +337,8 @@ func (r *Room) setName(ctx context.Context, tenant, owner, name string) error {
 		return err
 	}
 	return r.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec("INSERT INTO peer_name (tenant, owner, name) VALUES (?, ?, ?) ON CONFLICT (tenant, owner) DO UPDATE SET name = excluded.name", tenant, owner, box)
+		_, err := tx.Exec("INSERT INTO peer_name (tenant, owner, name) VALUES (?, ?, ?) ON CONFLICT (tenant, "+
+			"owner) DO UPDATE SET name = excluded.name", tenant, owner, box)
 		return err
 	})
 }

@@ -110,7 +110,8 @@ func notConnected() *fault.Error {
 // before this daemon started.
 func (r *Room) unseated(ctx context.Context, tenant, who string) error {
 	var state, why, home string
-	err := r.db.QueryRow(ctx, "SELECT state, why, home FROM peer_seat WHERE tenant = ? AND owner = ? ORDER BY created_at DESC, id DESC LIMIT 1",
+	err := r.db.QueryRow(ctx,
+		"SELECT state, why, home FROM peer_seat WHERE tenant = ? AND owner = ? ORDER BY created_at DESC, id DESC LIMIT 1",
 		tenant, who).Scan(&state, &why, &home)
 	if err != nil && !db.NoRows(err) {
 		return err

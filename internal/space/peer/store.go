@@ -22,7 +22,8 @@ var Migrations = db.Migrations{Room: "peer", FS: schema}
 // written only when it changed. How far it came is also told by its log.
 func (r *Room) saveSeat(tx *db.Tx, s *seat) error {
 	if !s.dirty {
-		_, err := tx.Exec("UPDATE peer_seat SET owner = ?, folder = ?, state = ?, why = ?, host = ?, pin = ?, seq = ?, hash = ?, term = ?, updated_at = ? WHERE tenant = ? AND id = ?",
+		_, err := tx.Exec("UPDATE peer_seat SET owner = ?, folder = ?, state = ?, why = ?, host = ?, pin = ?, seq = ?, hash = ?, term = ?, "+
+			"updated_at = ? WHERE tenant = ? AND id = ?",
 			s.owner, s.folder, s.state, s.why, s.host, s.pin, s.seq, s.hash, s.term, tx.Now(), s.tenant, s.id)
 		return err
 	}
@@ -35,10 +36,13 @@ func (r *Room) saveSeat(tx *db.Tx, s *seat) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO peer_seat (tenant, id, owner, space, folder, state, why, host, pin, seq, hash, term, joined_seq, secrets, created_at, updated_at, home)
+	_, err = tx.Exec(`INSERT INTO peer_seat (tenant, id, owner, space, folder, state, why, host, pin, seq, hash, term, joined_seq,
+		secrets, created_at, updated_at, home)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, id) DO UPDATE SET owner = excluded.owner, folder = excluded.folder, state = excluded.state, why = excluded.why, host = excluded.host,
-		pin = excluded.pin, seq = excluded.seq, hash = excluded.hash, term = excluded.term, secrets = excluded.secrets, updated_at = excluded.updated_at`,
+		ON CONFLICT (tenant, id) DO UPDATE SET owner = excluded.owner, folder = excluded.folder, state = excluded.state,
+		why = excluded.why, host = excluded.host,
+		pin = excluded.pin, seq = excluded.seq, hash = excluded.hash, term = excluded.term, secrets = excluded.secrets,
+		updated_at = excluded.updated_at`,
 		s.tenant, s.id, s.owner, s.space, s.folder, s.state, s.why, s.host, s.pin, s.seq, s.hash, s.term, s.joined, box, tx.Now(), tx.Now(),
 		r.home)
 	return err
@@ -67,7 +71,8 @@ func (r *Room) saveNote(tx *db.Tx, s *seat, n note) error {
 	if s.mail(n) {
 		read = 0
 	}
-	if _, err := tx.Exec("INSERT INTO peer_entry (tenant, seat, seq, env, class, sender, recipient, at, entry, content, surfaced_at, read_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	if _, err := tx.Exec("INSERT INTO peer_entry (tenant, seat, seq, env, class, sender, recipient, at, entry, content, surfaced_at, "+
+		"read_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		s.tenant, s.id, e.Seq, env, e.Class, from, to, e.At, string(text), box, read, read); err != nil {
 		return err
 	}
@@ -204,7 +209,8 @@ type item struct {
 }
 
 func (r *Room) messages(ctx context.Context, s *seat, where string, limit int, args ...any) ([]item, error) {
-	rows, err := r.db.Query(ctx, "SELECT seq, env, sender, recipient, at, surfaced_at, read_at, content FROM peer_entry WHERE tenant = ? AND seat = ? AND class = ? AND content IS NOT NULL AND "+where+" LIMIT ?",
+	rows, err := r.db.Query(ctx, "SELECT seq, env, sender, recipient, at, surfaced_at, read_at, content FROM peer_entry WHERE tenant = ? "+
+		"AND seat = ? AND class = ? AND content IS NOT NULL AND "+where+" LIMIT ?",
 		append(append([]any{s.tenant, s.id, space.ClassMessage}, args...), limit)...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (item, error) {
 		var i item

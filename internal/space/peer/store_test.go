@@ -50,7 +50,8 @@ func TestEntriesOfEarlierReleases(t *testing.T) {
 			if n.class == "" {
 				continue
 			}
-			if _, err := tx.Exec("INSERT INTO peer_note (tenant, seat, seq, env, class, sender, recipient, at, content, surfaced_at, read_at) VALUES ('t', 's', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			if _, err := tx.Exec("INSERT INTO peer_note (tenant, seat, seq, env, class, sender, recipient, at, content, surfaced_at, "+
+				"read_at) VALUES ('t', 's', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 				seq+1, n.env, n.class, n.sender, n.to, n.at, []byte("words of "+n.env), n.surfaced, n.read); err != nil {
 				return err
 			}
@@ -64,12 +65,16 @@ func TestEntriesOfEarlierReleases(t *testing.T) {
 		t.Fatalf("%d, %v", n, err)
 	}
 	for query, want := range map[string]string{
-		"SELECT group_concat(env || '=' || entry, ' ') FROM (SELECT * FROM peer_entry ORDER BY seq)":                           "host/1=entry of host/1 m_mine=entry of m_mine m_new=entry of m_new m_woken=entry of m_woken m_read=entry of m_read env_var=entry of env_var m_theirs=entry of m_theirs",
-		"SELECT group_concat(cast(content AS TEXT), ' ') FROM (SELECT * FROM peer_entry ORDER BY seq)":                         "words of m_mine words of m_new words of m_woken words of m_read words of env_var",
-		"SELECT group_concat(env, ' ') FROM (SELECT * FROM peer_entry WHERE read_at = 0 ORDER BY seq)":                         "m_new m_woken",
-		"SELECT group_concat(env, ' ') FROM (SELECT * FROM peer_entry WHERE read_at = 0 AND surfaced_at = 0 ORDER BY seq)":     "m_new",
-		"SELECT group_concat(class || sender || at, ' ') FROM (SELECT * FROM peer_entry WHERE class = 'message' ORDER BY seq)": "messagemem_a20 messagemem_b30 messagemem_b40 messagemem_b50",
-		"SELECT group_concat(env || seq || recipient, ' ') FROM peer_said":                                                     "m_mine2mem_b",
+		"SELECT group_concat(env || '=' || entry, ' ') FROM (SELECT * FROM peer_entry ORDER BY seq)": "host/1=entry " +
+			"of host/1 m_mine=entry of m_mine m_new=entry of m_new m_woken=entry of m_woken m_read=entry of m_read env_var=entry of env_var " +
+			"m_theirs=entry of m_theirs",
+		"SELECT group_concat(cast(content AS TEXT), ' ') FROM (SELECT * FROM peer_entry ORDER BY seq)": "words of " +
+			"m_mine words of m_new words of m_woken words of m_read words of env_var",
+		"SELECT group_concat(env, ' ') FROM (SELECT * FROM peer_entry WHERE read_at = 0 ORDER BY seq)":                     "m_new m_woken",
+		"SELECT group_concat(env, ' ') FROM (SELECT * FROM peer_entry WHERE read_at = 0 AND surfaced_at = 0 ORDER BY seq)": "m_new",
+		"SELECT group_concat(class || sender || at, ' ') FROM (SELECT * FROM peer_entry WHERE class = 'message' ORDER BY seq)": "" +
+			"messagemem_a20 messagemem_b30 messagemem_b40 messagemem_b50",
+		"SELECT group_concat(env || seq || recipient, ' ') FROM peer_said": "m_mine2mem_b",
 	} {
 		var got string
 		if err := d.QueryRow(ctx, query).Scan(&got); err != nil || got != want {

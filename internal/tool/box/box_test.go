@@ -105,18 +105,23 @@ func escapes(dir string) map[string]string {
 	uncover := fmt.Sprintf("umount %[1]s/sub/.env; umount -l %[1]s/keys; cat %[1]s/sub/.env %[1]s/keys/one", dir)
 	rewrite := "mount -o remount,rw,bind /usr; touch " + mark + " && rm " + mark + " && echo WROTE-SYSTEM"
 	return map[string]string{
-		"uncover":              uncover,
-		"rewrite":              rewrite,
-		"uncover, nested":      "unshare -Urm sh -c '" + uncover + "'",
-		"rewrite, nested":      "unshare -Urm sh -c '" + rewrite + "'",
-		"uncover, bubblewrap":  "bwrap --dev-bind / / --bind " + dir + " /mnt -- sh -c 'cat /mnt/sub/.env /mnt/keys/one; " + uncover + "'",
-		"rewrite, bubblewrap":  "bwrap --dev-bind / / --bind /usr /mnt -- sh -c 'touch /mnt/" + filepath.Base(mark) + " && echo WROTE-SYSTEM'",
-		"move what is over it": fmt.Sprintf("cd %[1]s && mv sub moved; cat moved/.env; mv keys others; cat others/one; mv moved sub; mv others keys", dir),
-		"bind it elsewhere":    fmt.Sprintf("mkdir -p /tmp/x; mount --bind %[1]s /tmp/x; cat /tmp/x/sub/.env; unshare -Urm sh -c 'mount --bind %[1]s /tmp/x; cat /tmp/x/sub/.env'", dir),
-		"the machine's keys":   "head -c 1 /etc/shadow && echo READ-SHADOW; cat /etc/ssh/ssh_host_*_key && echo READ-SHADOW",
-		"another root":         fmt.Sprintf("for p in /proc/[0-9]*; do cat $p/root%[1]s/sub/.env $p/cwd/sub/.env; done; chroot /proc/1/root cat %[1]s/sub/.env", dir),
-		"the disk":             "mknod /tmp/d b $(stat -c '%Hd %Ld' " + dir + "/a.txt) && head -c 1 /tmp/d > /dev/null && echo READ-DISK",
-		"the kernel":           "echo $(cat /proc/sys/kernel/core_pattern) > /proc/sys/kernel/core_pattern && echo SET-KERNEL; unshare -Urmpf --mount-proc sh -c 'echo $(cat /proc/sys/vm/swappiness) > /proc/sys/vm/swappiness && echo SET-KERNEL'; hostname x && hostname | grep -q '^x$' && echo CAN-ADMINISTER; date -s @0 && echo SET-CLOCK",
+		"uncover":             uncover,
+		"rewrite":             rewrite,
+		"uncover, nested":     "unshare -Urm sh -c '" + uncover + "'",
+		"rewrite, nested":     "unshare -Urm sh -c '" + rewrite + "'",
+		"uncover, bubblewrap": "bwrap --dev-bind / / --bind " + dir + " /mnt -- sh -c 'cat /mnt/sub/.env /mnt/keys/one; " + uncover + "'",
+		"rewrite, bubblewrap": "bwrap --dev-bind / / --bind /usr /mnt -- sh -c 'touch /mnt/" + filepath.Base(mark) + " && echo WROTE-SYSTEM'",
+		"move what is over it": fmt.Sprintf("cd %[1]s && mv sub moved; cat moved/.env; mv keys others; cat others/one; "+
+			"mv moved sub; mv others keys", dir),
+		"bind it elsewhere": fmt.Sprintf("mkdir -p /tmp/x; mount --bind %[1]s /tmp/x; cat /tmp/x/sub/.env; "+
+			"unshare -Urm sh -c 'mount --bind %[1]s /tmp/x; cat /tmp/x/sub/.env'", dir),
+		"the machine's keys": "head -c 1 /etc/shadow && echo READ-SHADOW; cat /etc/ssh/ssh_host_*_key && echo READ-SHADOW",
+		"another root": fmt.Sprintf("for p in /proc/[0-9]*; do cat $p/root%[1]s/sub/.env $p/cwd/sub/.env; done; "+
+			"chroot /proc/1/root cat %[1]s/sub/.env", dir),
+		"the disk": "mknod /tmp/d b $(stat -c '%Hd %Ld' " + dir + "/a.txt) && head -c 1 /tmp/d > /dev/null && echo READ-DISK",
+		"the kernel": "echo $(cat /proc/sys/kernel/core_pattern) > /proc/sys/kernel/core_pattern && echo SET-KERNEL; " +
+			"unshare -Urmpf --mount-proc sh -c 'echo $(cat /proc/sys/vm/swappiness) > /proc/sys/vm/swappiness && echo SET-KERNEL'; " +
+			"hostname x && hostname | grep -q '^x$' && echo CAN-ADMINISTER; date -s @0 && echo SET-CLOCK",
 	}
 }
 
@@ -225,7 +230,8 @@ func TestAbstractSocketsStayOutside(t *testing.T) {
 	line := `perl -e 'use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack("Sxa*", AF_UNIX, "` + name +
 		`")) or die "$!\n"; print <S>'`
 	line = strings.Replace(line, `"Sxa*"`, `"S x a*"`, 1)
-	own := `perl -e 'use Socket; $a = pack("S x a*", AF_UNIX, "own-$$"); socket(L, PF_UNIX, SOCK_STREAM, 0); bind(L, $a) or die "$!\n"; listen(L, 1); socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, $a) or die "$!\n"; print "OWN\n"'`
+	own := `perl -e 'use Socket; $a = pack("S x a*", AF_UNIX, "own-$$"); socket(L, PF_UNIX, SOCK_STREAM, 0); bind(L, $a) or die "$!\n"; ` +
+		`listen(L, 1); socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, $a) or die "$!\n"; print "OWN\n"'`
 	loop := fmt.Sprintf(`perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => "%s") or die "$@\n"; print <$s>'`, tcp.Addr())
 	for _, nests := range []string{"", "codex"} {
 		b := box.Box{Dir: "/", Network: true, Nests: nests}

@@ -34,7 +34,8 @@ func TestAHeldProgramWaits(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			dir := t.TempDir()
-			line := "echo ran > ran; ls /proc/self/fd | tr '\n' ' ' > open; touch /proc/self/comm /proc/sys/kernel/core_pattern 2>&1; echo x > /proc/self/comm; true"
+			line := "echo ran > ran; ls /proc/self/fd | tr '\n' ' ' > open; touch /proc/self/comm /proc/sys/kernel/core_pattern 2>&1; " +
+				"echo x > /proc/self/comm; true"
 			cmd, done, err := m.Command(ctx, Box{Argv: []string{"/bin/bash", "-c", line}, Dir: dir, Mounts: Write(dir), Hold: hold,
 				Env: []string{"PATH=/usr/bin:/bin"}})
 			if err != nil {

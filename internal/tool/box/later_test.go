@@ -44,7 +44,8 @@ func TestWhatAppearsLaterIsSetAside(t *testing.T) {
 		{".git/hooks/pre-commit", hook},
 		{".git/config", string(own) + "[core] fsmonitor = touch " + mark + "\n"},
 		{"sub/nested/.git/hooks/post-checkout", hook},
-		{"sub/nested/.git/config", "[core]\n\tbare = false\n# a comment \\\n\thooksPath = ../h\n[include]\n\tpath = ../evil\n[remote \"origin\"]\n\turl = https://example.org/x\n"},
+		{"sub/nested/.git/config", "[core]\n\tbare = false\n# a comment \\\n\thooksPath = ../h\n[include]\n\tpath = ../evil\n[remote " +
+			"\"origin\"]\n\turl = https://example.org/x\n"},
 		{"bare/config", "[core]\n\tbare = true\n[alias] x = !touch y\n"},
 		{"elsewhere/.git", "gitdir: /somewhere/else\n"},
 		{"theirs/.jj/repo/config.toml", "[ui]\neditor = 'touch x'\n"},

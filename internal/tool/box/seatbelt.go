@@ -102,7 +102,8 @@ func profile(b Box, hidden, links []string) (string, error) {
 		p.add("(allow system-socket)", "(allow network-outbound (remote ip))", "(allow network-inbound (local ip))",
 			"(allow network-bind (local ip))",
 			`(allow network-outbound (literal "/private/var/run/mDNSResponder"))`, // where names are asked for
-			`(allow mach-lookup (global-name "com.apple.SystemConfiguration.configd") (global-name "com.apple.SystemConfiguration.DNSConfiguration") (global-name "com.apple.trustd.agent"))`)
+			`(allow mach-lookup (global-name "com.apple.SystemConfiguration.configd") `+
+				`(global-name "com.apple.SystemConfiguration.DNSConfiguration") (global-name "com.apple.trustd.agent"))`)
 	}
 	for _, path := range macSystem {
 		p.rule("allow", reading, "subpath", path)
@@ -142,7 +143,8 @@ func profile(b Box, hidden, links []string) (string, error) {
 		p.rule("deny", moving, "literal", m.at())
 	}
 	if p.err == nil && p.text.Len() > maxProfile {
-		p.err = fault.New(fault.Exhausted, "sandbox", "there is more to hide and to keep here than this machine's sandbox (Seatbelt) can be told").
+		p.err = fault.New(fault.Exhausted, "sandbox",
+			"there is more to hide and to keep here than this machine's sandbox (Seatbelt) can be told").
 			WithNext("grant the folder that the work needs instead")
 	}
 	return p.text.String(), p.err
@@ -185,7 +187,8 @@ func (p *rules) add(lines ...string) {
 // rule says something of a path. One that could end the string it stands in is not said at all.
 func (p *rules) rule(verb, what, how, path string) {
 	if !filepath.IsAbs(path) || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
-		p.err = fault.New(fault.Conflict, "sandbox", "%.200q cannot be named to this machine's sandbox (Seatbelt), so no command runs there", path).
+		p.err = fault.New(fault.Conflict, "sandbox", "%.200q cannot be named to this machine's sandbox (Seatbelt), so no command runs there",
+			path).
 			WithNext("rename it, or grant the folder that the work needs instead")
 		return
 	}

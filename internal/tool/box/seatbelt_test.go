@@ -115,7 +115,8 @@ func TestSeatbeltStartsSandboxExec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"work/.git/config": "", "work/.env": "KEY", "sandbox-exec": "#!/bin/sh\nprintf '%s\\n' \"$@\" \"HOME $HOME\"; test -d \"$HOME\" && pwd\n"} {
+	for name, text := range map[string]string{"work/.git/config": "", "work/.env": "KEY",
+		"sandbox-exec": "#!/bin/sh\nprintf '%s\\n' \"$@\" \"HOME $HOME\"; test -d \"$HOME\" && pwd\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -22,23 +22,28 @@ const (
 var commands = []struct{ name, line string }{
 	{"`git status`, `log`, `show`, `diff`, `blame`", "git status && git log --oneline && git show && git diff HEAD~1 && git blame a.txt"},
 	{"`git add`, `commit`, `commit --amend`", "echo x > n.txt && git add n.txt && git commit -qm two && git commit -q --amend -m too"},
-	{"`git branch`, `switch`, `checkout`, `tag`", "git branch t0 && git switch -q -c t1 && git checkout -q t0 && git tag v1 && git tag -a v2 -m two"},
-	{"`git merge`", "git switch -q -c side && echo s > s.txt && git add s.txt && git commit -qm side && git switch -q - && git merge -q --no-ff --no-edit side"},
-	{"`git stash`, `restore`, `reset`, `clean`", "echo y > a.txt && git stash -q && git stash pop -q && git restore a.txt && git reset -q --hard && git clean -fdq"},
+	{"`git branch`, `switch`, `checkout`, `tag`",
+		"git branch t0 && git switch -q -c t1 && git checkout -q t0 && git tag v1 && git tag -a v2 -m two"},
+	{"`git merge`", "git switch -q -c side && echo s > s.txt && git add s.txt && git commit -qm side && git switch -q - && git merge " +
+		"-q --no-ff --no-edit side"},
+	{"`git stash`, `restore`, `reset`, `clean`",
+		"echo y > a.txt && git stash -q && git stash pop -q && git restore a.txt && git reset -q --hard && git clean -fdq"},
 	{"`git rebase`", "git switch -q -c re HEAD~1 && echo r > r.txt && git add r.txt && git commit -qm re && git rebase -q -"},
 	{"`git cherry-pick`, `revert`", "git revert --no-edit HEAD && git cherry-pick HEAD~1"},
 	{"`git branch -D`, `tag -d`", "git branch gone && git branch -q -D gone && git tag gone && git tag -d gone"},
 	{"`git fetch PATH`, `pull PATH`", "git fetch -q $PWD HEAD && git pull -q --no-rebase $PWD HEAD"},
 	{"`git gc`, `pack-refs`", "git gc -q"},
 	{"`git worktree add`", "git worktree add -q --detach /tmp/w HEAD~1"},
-	{"`git submodule add`", "git init -q inner && git -C inner commit -q --allow-empty -m one && git -c protocol.file.allow=always submodule --quiet add $PWD/inner mod && git config submodule.mod.url"},
+	{"`git submodule add`", "git init -q inner && git -C inner commit -q --allow-empty -m one && git -c protocol.file.allow=always " +
+		"submodule --quiet add $PWD/inner mod && git config submodule.mod.url"},
 	{"`git config`, `remote add`", "git config user.name x && git remote add o https://example.org/x"},
 	{"`git branch --set-upstream-to`", "git branch up && git branch -q --set-upstream-to=up && git rev-parse -q @{u}"},
 	{"`git init`, `clone` below the folder", "git init -q fresh && git clone -q . cloned"},
 	{"writing a hook", "echo true > $(git rev-parse --git-common-dir)/hooks/pre-push"},
 	{"`jj status`, `log`, `diff`", "jj status && jj log && jj diff"},
 	{"`jj describe`, `new`, `commit`", "echo j > j.txt && jj describe -m one && jj new && echo k > k.txt && jj commit -m two"},
-	{"`jj bookmark`, `squash`, `undo`", "echo j > j.txt && jj commit -m one && jj bookmark create b -r @- && echo k > j.txt && jj squash -m x && jj undo"},
+	{"`jj bookmark`, `squash`, `undo`",
+		"echo j > j.txt && jj commit -m one && jj bookmark create b -r @- && echo k > j.txt && jj squash -m x && jj undo"},
 	{"`jj rebase`", "echo j > j.txt && jj commit -m one && jj rebase -s @- -d 'root()'"},
 	{"`jj git export`, `git import`", "jj git export && jj git import"},
 	{"`jj config set --repo`", "jj config set --repo user.name x"},
@@ -64,7 +69,8 @@ func TestTheTableOfVersionControl(t *testing.T) {
 			return filepath.Join(out, "w"), filepath.Join(out, "w")
 		}},
 	}
-	who := "export HOME=/tmp GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org JJ_USER=a JJ_EMAIL=a@example.org PATH=$PATH:" + filepath.Dir(jj) + "\n"
+	who := "export HOME=/tmp GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org " +
+		"JJ_USER=a JJ_EMAIL=a@example.org PATH=$PATH:" + filepath.Dir(jj) + "\n"
 	var table strings.Builder
 	table.WriteString("| command |")
 	for _, p := range places {
@@ -114,7 +120,8 @@ func TestTheTableOfVersionControl(t *testing.T) {
 			t.Fatal(err)
 		}
 	case have != table.String():
-		t.Errorf("docs/terminals.md says\n%s\nbut it is\n%s\nIf this is meant: TANDEM_UPDATE=1 go test -run TestTheTableOfVersionControl ./internal/tool/box", have, table.String())
+		t.Errorf("docs/terminals.md says\n%s\nbut it is\n%s\nIf this is meant: "+
+			"TANDEM_UPDATE=1 go test -run TestTheTableOfVersionControl ./internal/tool/box", have, table.String())
 	}
 }
 

@@ -34,14 +34,16 @@ func TestAWorktreeOfARepositoryOutside(t *testing.T) {
 	}
 	who := "export HOME=/tmp GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org; "
 	said := run(t, m, open(), uint32(os.Getuid()), who+
-		"echo x > x && git add x && git commit -qm two && git branch topic && git switch -q topic && git stash list && git tag v1 && git status && echo WORKED")
+		"echo x > x && git add x && git commit -qm two && git branch topic && git switch -q topic && git stash list && git tag v1 && "+
+		"git status && echo WORKED")
 	if !strings.Contains(said, "WORKED") {
 		t.Error(said)
 	}
 	common := at("main/.git")
 	said = run(t, m, open(), uint32(os.Getuid()), who+strings.ReplaceAll(`
 cat C/../secret.txt && echo READ-MAIN
-for f in C/hooks/pre-commit C/config C/HEAD C/config.worktree C/worktrees/other/HEAD C/worktrees/other/commondir C/worktrees/w/commondir C/worktrees/w/gitdir C/objects/info/alternates C/x; do
+for f in C/hooks/pre-commit C/config C/HEAD C/config.worktree C/worktrees/other/HEAD C/worktrees/other/commondir `+
+		`C/worktrees/w/commondir C/worktrees/w/gitdir C/objects/info/alternates C/x; do
 	(echo evil >> $f) 2>/dev/null && echo WROTE $f
 done
 mv C/worktrees/w C/worktrees/v && echo MOVED
@@ -88,7 +90,8 @@ func TestAHomeRunsNothingOfAnAgents(t *testing.T) {
 	}
 	before.Holding(home, b)
 	said := run(t, m, b, uint32(os.Getuid()), `echo evil >> .bashrc && echo WROTE; mv .bashrc x && echo MOVED
-mkdir -p .ssh .config/git .config/autostart .local/bin; for f in .profile .gitconfig .ssh/rc .ssh/authorized_keys .config/git/config .config/autostart/x.desktop .local/bin/git; do echo evil > $f; done; echo notes > notes.txt`)
+mkdir -p .ssh .config/git .config/autostart .local/bin; for f in .profile .gitconfig .ssh/rc .ssh/authorized_keys .config/git/config `+
+		`.config/autostart/x.desktop .local/bin/git; do echo evil > $f; done; echo notes > notes.txt`)
 	if strings.Contains(said, "WROTE") || strings.Contains(said, "MOVED") {
 		t.Error(said)
 	}
@@ -101,7 +104,8 @@ mkdir -p .ssh .config/git .config/autostart .local/bin; for f in .profile .gitco
 	for _, l := range left {
 		found = append(found, l.Path)
 	}
-	if got := strings.Join(found, " "); got != ".config/autostart/x.desktop .config/git/config .gitconfig .local/bin/git .profile .ssh/authorized_keys .ssh/rc" {
+	if got := strings.Join(found,
+		" "); got != ".config/autostart/x.desktop .config/git/config .gitconfig .local/bin/git .profile .ssh/authorized_keys .ssh/rc" {
 		t.Error(got)
 	}
 	if err := box.SetAside(home, left); err != nil {

@@ -111,7 +111,8 @@ func TestBashIsConfined(t *testing.T) {
 			defer victim.Process.Kill()
 			for _, c := range []struct{ line, want, not string }{
 				{"cat a.txt sub/b.txt", "hello", ""},
-				{"echo made > new.txt && mv new.txt sub/new.txt && cat sub/new.txt && rm sub/new.txt && mkdir -p d/e && rmdir d/e d && ln -s a.txt l && cat l && chmod +x a.txt", "made", "exit code"},
+				{"echo made > new.txt && mv new.txt sub/new.txt && cat sub/new.txt && rm sub/new.txt && mkdir -p d/e && rmdir d/e d && ln -s a.txt " +
+					"l && cat l && chmod +x a.txt", "made", "exit code"},
 				{"cat <(echo pipes work) && echo scratch > $HOME/t && cat $TMPDIR/t && echo x > /dev/null && head -c 4 /dev/urandom | wc -c", "scratch",
 					"exit code"},
 				{"cat " + e.home + "/.ssh/id_ed25519 " + e.home + "/notes.txt; ls " + e.home + "/.ssh", "(exit code", "PRIVATE"},
@@ -269,11 +270,13 @@ func TestNoSandbox(t *testing.T) {
 // A hook that a command wrote into the repository ran at the person's next commit, outside of the sandbox.
 func TestBashLeavesNoHook(t *testing.T) {
 	e := around(t, tool.Bubblewrap)
-	r, err := run(t, e.Env, "bash", m{"command": "git init -q . && git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m one && echo READY"})
+	r, err := run(t, e.Env, "bash",
+		m{"command": "git init -q . && git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m one && echo READY"})
 	if err != nil || !strings.Contains(r.Text, "READY") {
 		t.Fatalf("%+v %v", r, err)
 	}
-	line := "mv .git x; cp -a x .git; echo touch > .git/hooks/pre-commit && echo WROTE-HOOK; git config core.fsmonitor touch && echo WROTE-CONFIG; echo x >> .git/config && echo WROTE-CONFIG; " +
+	line := "mv .git x; cp -a x .git; echo touch > .git/hooks/pre-commit && echo WROTE-HOOK; " +
+		"git config core.fsmonitor touch && echo WROTE-CONFIG; echo x >> .git/config && echo WROTE-CONFIG; " +
 		"git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m two && git log --oneline | wc -l"
 	r, err = run(t, e.Env, "bash", m{"command": line})
 	if err != nil || strings.Contains(r.Text, "WROTE-") || !strings.Contains(r.Text, "2\n") {

@@ -32,7 +32,8 @@ func TestWebfetch(t *testing.T) {
 		switch r.URL.Path {
 		case "/page":
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			w.Write([]byte(`<html><head><style>x{}</style><script>alert("no")</script></head><body><h1>Title</h1><p>One &amp; two <a href="https://a.example/x">link</a></p></body></html>`))
+			w.Write([]byte(`<html><head><style>x{}</style><script>alert("no")</script></head><body><h1>Title</h1><p>One &amp; ` +
+				`two <a href="https://a.example/x">link</a></p></body></html>`))
 		case "/moved":
 			http.Redirect(w, r, "/page", http.StatusFound)
 		case "/away":

@@ -123,7 +123,8 @@ func (w websearch) Plan(env *tool.Env, raw json.RawMessage) (*tool.Plan, error) 
 	list := w.now(env).backends()
 	if len(list) == 0 {
 		return nil, fault.New(fault.Conflict, "websearch", "no search is configured").
-			WithNext("a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set search.searxng_url URL, or search.url)")
+			WithNext("a person stores a key (tandem secret set search/brave, or search/exa) or names an address (tandem settings set " +
+				"search.searxng_url URL, or search.url)")
 	}
 	touch := op.Touch{Tool: "websearch"}
 	for _, b := range list {

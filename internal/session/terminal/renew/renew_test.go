@@ -77,10 +77,12 @@ func (i *issuer) access(n int) string {
 // person writes a sign-in as a program keeps it.
 func (i *issuer) person(t *testing.T, agent, config string) {
 	t.Helper()
-	text := fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"a-0","refreshToken":"renews-0","expiresAt":%d,"scopes":["user:inference","user:profile"],`+
+	text := fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"a-0","refreshToken":"renews-0","expiresAt":%d,"scopes":["user:inference","user:pr`+
+		`ofile"],`+
 		`"subscriptionType":"max"},"mcpOAuth":{"kept":12345678901234567890}}`, i.now().Add(i.life).UnixMilli())
 	if agent == agents.CodexName {
-		text = fmt.Sprintf(`{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":%[1]q,"access_token":%[1]q,"refresh_token":"renews-0",`+
+		text = fmt.Sprintf(`{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":%[1]q,"access_token":%[1]q,"refresh_token":"re`+
+			`news-0",`+
 			`"account_id":"acc"},"last_refresh":"2026-01-01T00:00:00Z"}`, i.access(0))
 	}
 	if err := os.MkdirAll(config, 0o700); err != nil {

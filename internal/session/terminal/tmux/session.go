@@ -70,7 +70,8 @@ func (s *Server) Open(ctx context.Context, spec Spec) error {
 	}
 }
 
-const paneFormat = "#{session_name}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{pane_current_command}\t#{pane_in_mode}\t#{session_attached}\t#{pane_start_command}\t#{pane_title}"
+const paneFormat = "#{session_name}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t" +
+	"#{pane_current_command}\t#{pane_in_mode}\t#{session_attached}\t#{pane_start_command}\t#{pane_title}"
 
 // Panes are all sessions with the prefix.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {

@@ -72,7 +72,8 @@ type watch struct {
 }
 
 // shapeFormat is what a screen's text does not tell.
-const shapeFormat = "#{pane_id} #{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{alternate_on} #{keypad_cursor_flag} #{keypad_flag} #{scroll_region_upper} #{scroll_region_lower}"
+const shapeFormat = "#{pane_id} #{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{alternate_on} " +
+	"#{keypad_cursor_flag} #{keypad_flag} #{scroll_region_upper} #{scroll_region_lower}"
 
 // sync asks for the whole screen.
 func (w *watch) sync() error {
