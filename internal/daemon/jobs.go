@@ -87,6 +87,7 @@ func (d *Daemon) jobTold(tx *db.Tx, tenant string, j wire.Job, from wire.State) 
 		return nil
 	}
 	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "job", Status: string(j.State), ID: j.ID, Summary: summary(j.Task),
-		Reason: j.Reason}, Folder: j.Folder, Push: notify.Normal, Next: fmt.Sprintf("See it: tandem job show %s", j.ID)}
+		Reason: j.Reason}, Name: job.Called(j.ID), Left: &notify.Left{Commit: j.Commit, Files: -1}, Push: notify.Normal,
+		Page: "/panel/jobs/" + j.ID, Next: fmt.Sprintf("See it: tandem job show %s", j.ID)}
 	return d.rooms.notify.Put(tx, tenant, e)
 }

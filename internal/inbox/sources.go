@@ -16,6 +16,7 @@ import (
 	"tandem/internal/inbox/wire"
 	job "tandem/internal/job/wire"
 	"tandem/internal/journal"
+	memory "tandem/internal/memory/wire"
 	"tandem/internal/op"
 	schedule "tandem/internal/schedule/wire"
 	"tandem/internal/session"
@@ -268,6 +269,44 @@ func jobs(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		}
 	}
 	return out, nil
+}
+
+// merged is what a queue merged and nobody pushed yet, or what did not arrive.
+func merged(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, job.QueueList, job.QueueListIn{})
+	for _, q := range list.Queues {
+		p := q.Push
+		if p == nil || p.Waits == "" && p.Begun == "" {
+			continue
+		}
+		commit := first(p.Begun, p.Waits)
+		what := "what was merged waits for your word before it is pushed to " + p.Remote
+		switch {
+		case p.Begun != "":
+			what = "whether the push to " + p.Remote + " arrived is not known"
+		case p.Problem != "":
+			what = "the push to " + p.Remote + " did not arrive: " + p.Problem
+		}
+		out = append(out, wire.Row{Kind: wire.Push, ID: q.Branch, Name: q.Branch, What: line(what), Page: "/panel/jobs",
+			Next: fmt.Sprintf("tandem queue push %s --commit %s -C %s", q.Branch, commit, q.Repo)})
+	}
+	return out, err
+}
+
+// proposals is one row for all that agents propose to remember.
+func proposals(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	const most = 200
+	list, err := op.Do(ctx, r.rooms, memory.List, memory.ListIn{State: memory.Proposed, Limit: most})
+	if err != nil || len(list.Records) == 0 {
+		return nil, err
+	}
+	n, oldest := fmt.Sprint(len(list.Records)), list.Records[len(list.Records)-1]
+	if list.More {
+		n += " or more"
+	}
+	return append(out, wire.Row{Kind: wire.Memory, ID: oldest.ID, Name: "memory", Since: oldest.ChangedAt,
+		What: line(n + " proposed to be remembered, since then: " + oldest.Text),
+		Next: "tandem memory list --state proposed", Page: "/panel/memory?state=proposed"}), nil
 }
 
 // schedules are those that failed when they were last tried.

@@ -168,6 +168,9 @@ func (j *Job) looked(operation, commit string) error {
 	switch {
 	case j.State != wire.Review:
 		return fault.New(fault.Conflict, operation, "the job is %s, and not in review", j.State).WithNext("see why: tandem job show %s", j.ID)
+	case commit != "" && j.Commit != commit && strings.HasPrefix(j.Commit, commit):
+		return fault.New(fault.Invalid, operation, "%.12s is the beginning of the job's commit, and others may begin like it", commit).
+			WithNext("look, and type the line at the end, which has the whole commit: tandem job diff %s", j.ID)
 	case j.Commit != commit:
 		return fault.New(fault.Conflict, operation, "the job is at %.12s by now, and you looked at %.12s", j.Commit, commit).
 			WithNext("look again: tandem job diff %s", j.ID)

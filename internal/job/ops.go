@@ -100,6 +100,9 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		return nil, bad("a check is a command of at most 4096 bytes")
 	case min(in.Budget.Cents, in.Budget.Tokens, in.Budget.Turns) < 0:
 		return nil, bad("a budget is not negative")
+	case in.Agent != "" && !wire.Program(in.Agent) && !strings.Contains(in.Agent, "/"):
+		return nil, bad("%.60q is neither a program that works here nor a model", in.Agent).
+			WithNext("name one of claude, codex and opencode, or provider/model: tandem provider list")
 	case wire.Program(in.Agent) && in.Budget.Cents > 0:
 		return nil, bad("what a turn of %s costs is not known here", in.Agent).
 			WithNext("limit its tokens or turns instead: --budget 200000tokens")

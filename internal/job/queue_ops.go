@@ -101,6 +101,12 @@ func (r *Room) enqueue(ctx context.Context, in wire.QueueAddIn) (*wire.Job, erro
 	if err := r.whole(ctx, j); err != nil {
 		return nil, err
 	}
+	if checkedOut, err := r.Tools.Out(ctx, j.Repo, j.Onto); err != nil {
+		return nil, err
+	} else if checkedOut {
+		return nil, fault.New(fault.Conflict, "queue.add", "the branch %s is checked out in %s, and a queue does not move it under somebody's files",
+			j.Onto, j.Repo).WithNext("leave the branch there, and type it again: git -C %s switch --detach", j.Repo)
+	}
 	var out *wire.Job
 	err = r.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		out, err = r.move(ctx, tx, in.ID, Event{Kind: Queue, Commit: in.Commit, By: c.Name, Priority: in.Priority})

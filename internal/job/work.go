@@ -35,12 +35,15 @@ const (
 
 // seat names the session and the workspace of a try: each has its own, so that what a crash left half done is in nobody's way.
 func (j *Job) seat(try int64) string {
-	name := "job-" + j.ID[len(j.ID)-6:]
+	name := Called(j.ID)
 	if try > 1 {
 		name += fmt.Sprintf("-%d", try)
 	}
 	return name
 }
+
+// Called is a job's name where its id is too long to be one: of its first session, and of what people are told.
+func Called(id string) string { return "job-" + id[len(id)-6:] }
 
 // open makes the workspace and the session.
 func (r *Room) open(ctx context.Context, j *Job) error {

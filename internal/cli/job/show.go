@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"tandem/internal/cli/kit"
@@ -55,9 +56,10 @@ func show(w io.Writer, j *wire.Job) {
 			with = " with the base's copies"
 		}
 		fmt.Fprintf(w, "check %d: %s on %.12s%s, %s after %.1f s\n", e.N, e.Verdict, e.Commit, with, how, e.Seconds)
-		if i == len(j.Evidence)-1 && e.Hidden {
+		switch newest := newestOf(j.Evidence, i); {
+		case newest && e.Hidden:
 			fmt.Fprintln(w, "    (its output is not shown to you: the commit holds files that you may not see)")
-		} else if i == len(j.Evidence)-1 && e.Verdict == wire.Red {
+		case newest && e.Verdict == wire.Red:
 			for line := range strings.SplitSeq(strings.TrimRight(e.Output, "\n"), "\n") {
 				fmt.Fprintf(w, "    %s\n", kit.Visible(line))
 			}
@@ -65,6 +67,14 @@ func show(w io.Writer, j *wire.Job) {
 	}
 	remarks(w, j)
 	next(w, j)
+}
+
+// newestOf says whether this is the last check of its kind of what the job is now: its output is what a person wants to read.
+func newestOf(all []wire.Evidence, i int) bool {
+	if all[i].Commit != all[len(all)-1].Commit {
+		return false
+	}
+	return !slices.ContainsFunc(all[i+1:], func(e wire.Evidence) bool { return e.Copies == all[i].Copies })
 }
 
 // moved says what became of a ref.

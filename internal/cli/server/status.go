@@ -97,7 +97,10 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "Not confirmed yet: %d grants, tokens and the like from before the journal vouched for them: tandem audit confirm\n",
 						st.Waiting)
 				}
-				if st.CameBack {
+				switch {
+				case st.CameBack && len(st.Closed) > 0:
+					fmt.Fprintln(w, "Came back by itself after a crash, and listens on this machine only")
+				case st.CameBack:
 					fmt.Fprintln(w, "Came back by itself after a crash, and listens where it did (tandem down closes it)")
 				}
 				notReopened(w, st)
