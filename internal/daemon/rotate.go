@@ -106,10 +106,8 @@ func (d *Daemon) finishRotation(ctx context.Context) error {
 // rotateSecret makes a new master key and seals every secret anew.
 func (d *Daemon) rotateSecret(ctx context.Context) (RotateOut, error) {
 	n, err := d.rooms.secret.Rotate(ctx, identity.LocalTenant)
-	if err == nil && len(d.kept.Database.Sealed) > 0 { // the database's address is sealed under it, too
-		if err = d.kept.Settle(d.keepers, d.data, d.dsn()); err == nil {
-			err = d.kept.Write(d.data)
-		}
+	if err == nil {
+		err = d.kept.Rekey(d.keepers, d.data, d.dsn())
 	}
 	return RotateOut{Sealed: n}, err
 }

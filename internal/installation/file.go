@@ -34,6 +34,7 @@ type Kept struct {
 type Database struct {
 	Shown  string `json:"shown"`            // for people: without a password
 	Sealed []byte `json:"sealed,omitempty"` // the whole address; empty for the file in the data folder
+	Key    string `json:"key,omitempty"`    // the id of the key that it is sealed under; "" for the installation's own
 	Move   string `json:"move,omitempty"`   // the number of the move by which the rows came there
 }
 

@@ -45,6 +45,20 @@ func OpenApart(keepers []Keeper, id string, sealed []byte) ([]byte, error) {
 	return unseal(key, sealed, apart(id))
 }
 
+// DropApart does away with the key of something that was sealed apart, wherever it is kept.
+func DropApart(keepers []Keeper, id string) error {
+	for _, k := range keepers {
+		if _, err := k.Load(id); err != nil {
+			continue // it is not there, or nothing there can be reached
+		}
+		if err := k.Delete(id); err != nil {
+			return fault.New(fault.Unavailable, "secret.key", "the old key cannot be removed: %w", err).
+				WithNext("unlock the keyring, or make the data folder writable, and rotate again")
+		}
+	}
+	return nil
+}
+
 // loadApart asks every keeper. That one cannot be reached counts only when no other has the key.
 func loadApart(keepers []Keeper, id string) ([]byte, error) {
 	missing := errNoKey
