@@ -46,14 +46,14 @@ func (c *call) files(ctx context.Context, view *policy.View, d policy.Decision) 
 		return d
 	}
 	narrow := func(effect policy.Effect, code, by, reason string) {
-		switch {
-		case effect == policy.Ask && d.Effect == policy.Ask && d.House(): // people's word is the reason, not the house's habit
+		asked := policy.Decision{Effect: effect, Code: code, By: by, Reason: reason, Class: d.Class}
+		if effect == policy.Ask { // whoever it names answers, and with all that it needs
+			a := view.Asked(by)
+			asked.Approvers, asked.Needs = a.Approvers, a.Needs
+		}
+		house := effect == policy.Ask && d.Effect == policy.Ask && d.House()
+		if d = view.Both(d, asked); house && d.Effect == policy.Ask { // people's word is the reason, not the house's habit
 			d.By, d.Reason = by, reason
-		case effect < d.Effect:
-			d = policy.Decision{Effect: effect, Code: code, By: by, Reason: reason, Class: d.Class}
-			if effect == policy.Ask {
-				d.Approvers = []policy.PrincipalRef{{Kind: policy.Person, ID: "*"}}
-			}
 		}
 	}
 	if c.resource.Kind == string(policy.KindFolder) { // policy was asked about it by this name; it may have others

@@ -53,3 +53,26 @@ func TestAToolIsJudgedByTheFilesItNames(t *testing.T) {
 		}
 	}
 }
+
+// A rule about a file that wants two people, or certain ones, was heard when the file was read, and not when a tool of an agent program
+// came to it: anybody could answer that.
+func TestAFilesRuleSaysWhoAnswersForATool(t *testing.T) {
+	all := policy.ScopedGrant{ID: "tools", Principal: policy.PrincipalRef{Kind: "*", ID: "*"}, Effect: policy.Allow, Source: policy.Direct,
+		Scope: policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindTool, Path: "/"}}, Permissions: []policy.AccessPermission{policy.CanExecute}}
+	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(policy.DefaultGrants(), all),
+		Rules: `@id("two") @ask("look twice") @critical @approvers("person:ben") forbid (principal, action, resource in Folder::"/p/two");`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := compiled.View(policy.StrictTenantContext{Tenant: "t", Principal: policy.PrincipalRef{Kind: policy.Session, ID: "s"},
+		AuthorityChain: []policy.PrincipalRef{{Kind: policy.Person, ID: "me"}}}, time.Now())
+	touch := op.Touch{Tool: "read", Paths: []string{"/p/two/x"}}
+	o := op.Touching(op.Read(op.Spec{Name: "session.tool", Right: "tool.use"}, func(struct{}) op.Resource { return op.Resource{} },
+		func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }),
+		func(context.Context, struct{}) op.Touch { return touch })
+	c := &call{op: &o, in: struct{}{}, resource: op.Resource{Kind: "tool", Path: "/read"}}
+	d := c.weigh(t.Context(), view, time.Now())
+	if d.Effect != policy.Ask || !d.Needs.Two || len(d.Approvers) != 1 || d.Approvers[0].ID != "ben" {
+		t.Errorf("%+v", d)
+	}
+}

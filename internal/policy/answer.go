@@ -59,6 +59,26 @@ func (v *View) Both(a, b Decision) Decision {
 	return a
 }
 
+// Asked is what the grant or rule of that name asks for, by whatever way a call came to it.
+func (v *View) Asked(by string) Decision {
+	d := Decision{Effect: Ask, Code: CodeAsk, By: by, Approvers: anyPerson}
+	if v.policy == nil {
+		return d
+	}
+	for _, r := range v.policy.rules {
+		if "rule:"+r.id == by {
+			return r.asks()
+		}
+	}
+	for _, g := range v.policy.grants {
+		if g.by == by {
+			d.Approvers = g.answerers(v.policy.groups)
+			return d
+		}
+	}
+	return d
+}
+
 func nobody(d Decision) Decision {
 	return Decision{Code: CodeNobody, By: d.By, Reason: "an approval is needed, and nobody may give it"}
 }

@@ -254,11 +254,11 @@ func (g *grant) gives(q *question) Effect {
 }
 
 // answerers are the grant's approvers, narrowed by those of every asking grant above it.
-func (g *grant) answerers(q *question) []PrincipalRef {
+func (g *grant) answerers(in groups) []PrincipalRef {
 	out := approversOf(g.Approvers)
 	for p := g.parent; p != nil; p = p.parent {
 		if p.Effect == Ask {
-			out = q.groups.meet(out, approversOf(p.Approvers))
+			out = in.meet(out, approversOf(p.Approvers))
 		}
 	}
 	return out

@@ -104,7 +104,7 @@ func (m *member) given(q *question, in *drawer, e *evaluation) Decision {
 				d = Decision{Effect: Allow, Code: CodeGranted, By: g.by}
 				d.Reason = "granted"
 			case eff == Ask && d.Effect == Ask:
-				d.Approvers = q.groups.meet(d.Approvers, g.answerers(q))
+				d.Approvers = q.groups.meet(d.Approvers, g.answerers(q.groups))
 			case eff == Ask:
 				d = g.asks(q)
 			}
@@ -122,7 +122,7 @@ func (m *member) given(q *question, in *drawer, e *evaluation) Decision {
 
 // asks is the decision of a grant that asks.
 func (g *grant) asks(q *question) Decision {
-	return Decision{Effect: Ask, Code: CodeAsk, By: g.by, Approvers: g.answerers(q), note: g.Note,
+	return Decision{Effect: Ask, Code: CodeAsk, By: g.by, Approvers: g.answerers(q.groups), note: g.Note,
 		Reason: sentence(g.Note, "it is granted with an approval each time")}
 }
 
