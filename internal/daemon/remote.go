@@ -134,7 +134,7 @@ func (m *remotes) trust(ctx context.Context, tx *db.Tx, in TrustIn) (struct{}, e
 // trustKey keeps a token under the key that its giver named, where that one speaks in the clear: by another address it shows
 // the key. What lets this machine in at a server of that key already stays, for nothing proves a key that is only named.
 func (m *remotes) trustKey(tx *db.Tx, c op.Caller, name string, in TrustIn) error {
-	if in.Key == "" || name == secretFor(in.Key) {
+	if in.Key == "" || name != secretAt(in.Server) { // a server whose key was seen is known by that one alone
 		return nil
 	}
 	if !client.IsFingerprint(in.Key) {

@@ -38,6 +38,8 @@ func (r *Room) push(ctx context.Context, in wire.QueuePushIn) (*wire.Queue, erro
 		return nil, err
 	}
 	tenant := op.CallerFrom(ctx).Tenant
+	r.pushing.Lock() // what the row says of a push under way is not what is left of one
+	defer r.pushing.Unlock()
 	q, err := r.queue(ctx, tenant, repo, in.Branch)
 	switch {
 	case err != nil:
@@ -55,10 +57,8 @@ func (r *Room) push(ctx context.Context, in wire.QueuePushIn) (*wire.Queue, erro
 	return r.pushes(ctx, tenant, q, op.CallerFrom(ctx).Name)
 }
 
-// pushes pushes what waits, once, and writes down what came of it.
+// pushes pushes what waits, once, and writes down what came of it. Whoever calls it holds pushing.
 func (r *Room) pushes(ctx context.Context, tenant string, q *wire.Queue, by string) (*wire.Queue, error) {
-	r.pushing.Lock()
-	defer r.pushing.Unlock()
 	commit := q.Push.Waits
 	if now, err := r.Tools.Remote(ctx, q.Repo, q.Push.Remote); err != nil || now != q.Push.URL {
 		return r.pushed(ctx, tenant, q, by, commit, fault.New(fault.Conflict, "queue.push",
@@ -68,11 +68,15 @@ func (r *Room) pushes(ctx context.Context, tenant string, q *wire.Queue, by stri
 	if at, err := r.Tools.There(ctx, q.Repo, q.Push.URL, q.Branch); err != nil || at == commit {
 		return r.pushed(ctx, tenant, q, by, commit, err)
 	}
-	begun, err := r.pushState(ctx, tenant, q, func(p *wire.Push) { p.Begun = commit })
+	begun, err := r.pushState(ctx, tenant, q, func(p *wire.Push) {
+		if p.Waits == commit {
+			p.Begun = commit
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	if begun.Push == nil || begun.Push.Waits != commit { // somebody else was there first
+	if begun.Push == nil || begun.Push.Waits != commit { // another merge came meanwhile, and pushes what waits by now
 		return begun, nil
 	}
 	r.Begun()
@@ -132,6 +136,8 @@ func (r *Room) pushState(ctx context.Context, tenant string, q *wire.Queue, fn f
 
 // pushOn pushes what waits in a queue whose remote is pushed to unasked. A push whose end is not known is a person's to begin again.
 func (r *Room) pushOn(ctx context.Context, tenant, repo, branch, by string) {
+	r.pushing.Lock()
+	defer r.pushing.Unlock()
 	q, err := r.queue(ctx, tenant, repo, branch)
 	if err == nil && q.Push != nil && q.Push.Begun != "" {
 		q, err = r.found(ctx, tenant, q, by)

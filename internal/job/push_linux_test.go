@@ -204,3 +204,13 @@ func TestAPushGoesWhereAPersonSaid(t *testing.T) {
 		}
 	}
 }
+
+// An address with a token in it was told to every member, and written into the journal with each push.
+func TestAnAddressWithAPasswordIsRefused(t *testing.T) {
+	a := newAfar(t, false)
+	a.git("remote", "set-url", "origin", "https://ann:word@example.org/app.git")
+	_, err := a.Room.protect(a.ctx, wire.QueueIn{Folder: a.repo, Branch: "main", Push: "origin"})
+	if !fault.Is(err, fault.Invalid) || strings.Contains(err.Error(), "word@") {
+		t.Errorf("%v", err)
+	}
+}

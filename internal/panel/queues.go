@@ -18,7 +18,7 @@ type QueueRow struct {
 
 // pushHref asks about pushing what waits; "" where nothing does, or it is pushed by itself.
 func (q QueueRow) pushHref() string {
-	if q.Push == nil || q.Push.Waits == "" || q.Push.Unasked && q.Push.Problem == "" {
+	if q.Push == nil || q.Push.Waits == "" || q.Push.Unasked && q.Push.Problem == "" && q.Push.Begun != "" {
 		return ""
 	}
 	return queueHref("push", q) + "&" + url.Values{"commit": {q.Push.Waits}}.Encode()

@@ -3,7 +3,6 @@ package queue
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +26,7 @@ func pushed(w io.Writer, q *wire.Queue) {
 	if p.Problem != "" {
 		fmt.Fprintf(w, "  not pushed: %s\n", kit.VisibleLine(p.Problem))
 	}
-	if p.Waits != "" && (!p.Unasked || p.Problem != "") {
+	if p.Waits != "" && (!p.Unasked || p.Problem != "" || p.Begun == "") {
 		fmt.Fprintf(w, "  %.12s waits; push it: tandem queue push %s --commit %s -C %s\n", p.Waits, kit.VisibleLine(q.Branch), p.Waits,
 			kit.VisibleLine(q.Repo))
 	}
@@ -43,12 +42,9 @@ func newPush(k *kit.Kit) *cobra.Command {
 		Example: "  tandem queue push main --commit 4f2a…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Branch = args[0]
-			given, err := filepath.Abs(in.Folder)
-			if err == nil {
-				in.Folder, err = filepath.EvalSymlinks(given)
-			}
-			if err != nil {
-				return fault.New(fault.Invalid, "queue.push", "%s is not there", given).WithNext("name a folder in a git checkout: -C FOLDER")
+			var err error
+			if in.Folder, err = k.Checkout(cmd.Context(), in.Folder); err != nil {
+				return err
 			}
 			if in.Commit == "" {
 				return fault.New(fault.Invalid, "queue.push", "say which commit is to be pushed").WithNext("look: tandem queue")

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,6 +26,12 @@ func (t Tools) Remote(ctx context.Context, repo, name string) (string, error) {
 	if !plainURL.MatchString(url) || strings.Contains(url, "::") || strings.ContainsAny(url, "\n\x00") {
 		return "", fault.New(fault.Invalid, "queue.protect", "%.200q is no address that is pushed to", url).
 			WithNext("use https, ssh or a path: git -C %s remote set-url %s URL", repo, name)
+	}
+	if address, err := neturl.Parse(url); err == nil && address.User != nil {
+		if _, password := address.User.Password(); password {
+			return "", fault.New(fault.Invalid, "queue.protect", "the address of %s has a password in it, which everybody would be told", name).
+				WithNext("leave it to git's credential helper, and take it out: git -C %s remote set-url %s URL", repo, name)
+		}
 	}
 	return url, nil
 }
