@@ -8,7 +8,7 @@ import (
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	return []op.Op{
-		wire.Preview.Read(op.Spec{Right: "folder.read", People: true, Method: "GET", Path: "/sources/preview", MCP: "-",
+		wire.Preview.Read(op.Spec{Right: "folder.read", Present: true, People: true, Method: "GET", Path: "/sources/preview", MCP: "-",
 			Doc: "See what an import of a folder would bring: how many files, of which formats, and what would be left out."},
 			func(in wire.PreviewIn) op.Resource { return place(in.Folder) }, r.preview),
 		wire.Add.State(op.Spec{Right: "source.write", Present: true, People: true, Method: "POST", Path: "/sources", MCP: "-",
