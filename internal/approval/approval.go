@@ -22,8 +22,8 @@ type Room struct {
 	Filed func(tx *db.Tx, a *Ask) error
 	// Circle says whom approvers name, as the policy is now; nil where there are no groups.
 	Circle func(ctx context.Context, tx *db.Tx, tenant string) (Named, error)
-	// Vouch asks the journal about the first answer of two.
-	Vouch op.Vouch
+	// Vouches asks the journal itself about the first answer of two: memory knows only those that this process wrote. nil where nobody asks.
+	Vouches func(tx *db.Tx, s op.Sealed) (bool, error)
 	// Called is a session's name, as people know it; nil where nobody has names.
 	Called func(ctx context.Context, tenant, session string) string
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
 
@@ -35,6 +36,13 @@ func (r *Rule) Seal() op.Sealed {
 }
 
 func micros(t time.Time) string { return strconv.FormatInt(t.UnixMicro(), 10) }
+
+// forged refuses a yes beside a first answer that nobody gave.
+func forged(a *Ask) error {
+	return fault.New(fault.Denied, "approval.decide",
+		"the first answer to %s is in the database and not in the journal: no person gave it", a.ID).
+		With("reason", "forged").WithNext("deny it, and see what else was changed: tandem audit verify --whole")
+}
 
 // Disown takes away a row that says approved and that nobody vouches for: the same call asks anew.
 func (r *Room) Disown(tx *db.Tx, a *Ask) error { return retire(tx, a) }

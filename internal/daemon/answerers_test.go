@@ -116,3 +116,29 @@ func TestWhoAnswersWhat(t *testing.T) {
 		w.sound("after all that")
 	})
 }
+
+// The first of two answers was called forged once the server had started anew, and neither a yes nor a no was taken any more.
+func TestTheFirstOfTwoAnswersOutlivesAStart(t *testing.T) {
+	wards(t, func(w *ward) {
+		anna, ben := w.laptop("anna"), w.laptop("ben")
+		w.present("actor.add", map[string]any{"name": "builder", "kind": "agent"}, nil)
+		w.must(w.presents("policy.edit", map[string]any{"rules": `
+@id("two") @ask @critical forbid (principal is Agent, action == Action::"edit", resource in Resource::"/prod");`}))
+		yes, no, forged := w.asks("prod/a"), w.asks("prod/b"), w.asks("prod/c")
+		for _, a := range []*approval.Ask{yes, no} {
+			_, err := ben.does("approval.decide", approves(a))
+			w.refused("the first of two", err)
+		}
+		w.again(`UPDATE approval SET answers = '[{"by":"ben","present":"pin","at":"2026-01-01T00:00:00Z"}]' WHERE id = '` + forged.ID + `'`)
+		_, err := anna.does("approval.decide", approves(yes))
+		w.refused("the second, after a start", err)
+		w.refused("what two approved", w.puts("prod/a"))
+		_, err = anna.does("approval.decide", map[string]any{"id": no.ID, "decision": "cancel"})
+		w.refused("a no, after a start", err)
+		_, err = anna.does("approval.decide", approves(forged))
+		w.refused("a yes beside one that nobody gave", err, fault.Denied)
+		_, err = anna.does("approval.decide", map[string]any{"id": forged.ID, "decision": "cancel"})
+		w.refused("a no beside one that nobody gave", err)
+		w.sound("after all that")
+	})
+}

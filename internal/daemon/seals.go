@@ -63,7 +63,10 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 			}
 		}
 	}
-	d.identity.Vouch, d.rooms.book.Vouch, d.rooms.approval.Vouch = d.journal.Vouch(), d.journal.Vouch(), d.journal.Vouch()
+	d.identity.Vouch, d.rooms.book.Vouch = d.journal.Vouch(), d.journal.Vouch()
+	d.rooms.approval.Vouches = func(tx *db.Tx, s op.Sealed) (bool, error) {
+		return d.journal.Vouches(tx, s.Tenant, journal.Seal{Subject: s.Subject, Digest: journal.Digest(s.Says...)})
+	}
 	return nil
 }
 
