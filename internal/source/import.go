@@ -241,7 +241,7 @@ func (i *importing) still(tx *db.Tx) (*binding, error) {
 var errStopped = fault.New(fault.Conflict, "source", "the source was paused, quarantined or revoked meanwhile")
 
 func readAll(root *os.Root, rel string) ([]byte, error) {
-	f, err := root.Open(rel)
+	f, err := openFile(root, rel)
 	if err != nil {
 		return nil, err
 	}

@@ -122,16 +122,6 @@ func plainly(err error) string {
 	return err.Error()
 }
 
-// open opens a folder that exists.
-func open(folder string) (*os.Root, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, fault.New(fault.NotFound, "source", "%s cannot be read: %s", folder, plainly(err)).
-			WithNext("name a folder of the server's machine")
-	}
-	return root, nil
-}
-
 // preview says what an import of a folder would bring. Nothing is read but names and sizes.
 func (r *Room) preview(ctx context.Context, in wire.PreviewIn) (wire.PreviewOut, error) {
 	out := wire.PreviewOut{Formats: map[string]int{}, Sample: []string{}, Left: []wire.BadFile{}}
@@ -171,7 +161,7 @@ func (r *Room) preview(ctx context.Context, in wire.PreviewIn) (wire.PreviewOut,
 
 // head is how a file begins, for formats that its name does not say.
 func head(root *os.Root, rel string) []byte {
-	f, err := root.Open(rel)
+	f, err := openFile(root, rel)
 	if err != nil {
 		return nil
 	}
