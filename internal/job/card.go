@@ -56,24 +56,29 @@ func (r *Room) notPlaced(ctx context.Context, j *Job, err error) error {
 
 // take takes a task and reads its words. A task that is the caller's already stays so: a step that a crash cut off is done again.
 func (r *Room) take(as context.Context, j *Job) (text, space string, err error) {
-	which := peer.Which{Space: j.Space}
-	shown, err := op.Do(as, r.Rooms, peer.BoardShow, peer.BoardIn{TaskID: j.From, Which: which})
+	if text, space, err = r.words(as, j.From, j.Space); err != nil {
+		return "", "", err
+	}
+	_, err = op.Do(as, r.Rooms, peer.BoardUpdate, peer.UpdateIn{TaskID: j.From, Status: taken, Which: peer.Which{Space: j.Space}})
+	return text, space, err
+}
+
+// words are what a task of a board says, and the space that it is in.
+func (r *Room) words(as context.Context, task, in string) (text, space string, err error) {
+	shown, err := op.Do(as, r.Rooms, peer.BoardShow, peer.BoardIn{TaskID: task, Which: peer.Which{Space: in}})
 	if err != nil {
 		return "", "", err
 	}
 	if len(shown.Tasks) != 1 || shown.Tasks[0].Title == "" {
-		return "", "", fault.New(fault.Denied, "job.start", "the words of %s are not shared with you", j.From).
-			WithNext("ask whoever made it to say them again: tandem board edit %s --title TEXT", j.From)
-	}
-	if _, err := op.Do(as, r.Rooms, peer.BoardUpdate, peer.UpdateIn{TaskID: j.From, Status: taken, Which: which}); err != nil {
-		return "", "", err
+		return "", "", fault.New(fault.Denied, "job.start", "the words of %s are not shared with you", task).
+			WithNext("ask whoever made it to say them again: tandem board edit %s --title TEXT", task)
 	}
 	t := shown.Tasks[0]
 	text = t.Title
 	if t.Description != "" {
 		text += "\n\n" + t.Description
 	}
-	return text + fmt.Sprintf("\n\n(%s of the board, which %s added)", j.From, cmp.Or(t.CreatorName, "somebody")), shown.SpaceID, nil
+	return text + fmt.Sprintf("\n\n(%s of the board, which %s added)", task, cmp.Or(t.CreatorName, "somebody")), shown.SpaceID, nil
 }
 
 // tells says that the board has to hear what became of a job.

@@ -62,12 +62,20 @@ func (r *Room) Ops() []op.Op {
 			func(in wire.MergeIn) op.Resource { return at(in.ID) }, r.merge, r.recover))
 }
 
-// bindStart is the model that would do the work. Which program an agent is stands in settings.
-func (r *Room) bindStart(ctx context.Context, in wire.StartIn) ([]op.Bound, error) {
-	if wire.Program(in.Agent) {
-		return nil, nil
+// bindStart is the words of a board's task, and the model that would do the work. Which program an agent is stands in settings.
+func (r *Room) bindStart(ctx context.Context, in wire.StartIn) (out []op.Bound, err error) {
+	if in.From != "" {
+		words, _, err := r.words(ctx, in.From, in.Space)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, op.Bound{Name: "task " + in.From, Value: words})
 	}
-	return r.Model(ctx, in.Agent)
+	if wire.Program(in.Agent) {
+		return out, nil
+	}
+	model, err := r.Model(ctx, in.Agent)
+	return append(out, model...), err
 }
 
 func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job, error) {
