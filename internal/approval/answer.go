@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,12 +38,13 @@ type Answer struct {
 	At       time.Time `json:"at"`
 }
 
-// Named says whether a list of approvers names a person now, by themselves or by a group, and for whom they stand in if they do.
-type Named func(approvers []string, person string) (as string, ok bool)
+// Named says whether a list of approvers names a person now. as is empty where it names them, by themselves or by a group; otherwise it is
+// for whom they stand in.
+type Named func(approvers []string, person string) (as []string, ok bool)
 
 // byName is Named without groups.
-func byName(approvers []string, person string) (string, bool) {
-	return "", slices.Contains(approvers, "person:*") || slices.Contains(approvers, "person:"+person)
+func byName(approvers []string, person string) ([]string, bool) {
+	return nil, slices.Contains(approvers, "person:*") || slices.Contains(approvers, "person:"+person)
 }
 
 // circle is Named as the policy stands now.
@@ -56,26 +58,58 @@ func (r *Room) circle(ctx context.Context, tx *db.Tx, tenant string) (Named, err
 // theirs says whether it is asked for a person: by their terminal, or by what acts for them.
 func (a *Ask) theirs(person string) bool { return slices.Contains(a.For, "person:"+person) }
 
-// takes says why an answer does not count for an ask, whoever gives it and by whatever door; nil where it does. before are the answers
-// that there are already. Every answer passes here when it is given, and again when the call comes back.
-func (a *Ask) takes(n Answer, before []Answer, named Named) error {
-	_, ok := named(a.Approvers, n.By)
-	no := func(format string, args ...any) *fault.Error {
-		return fault.New(fault.Denied, "approval.decide", format, args...).WithNext("ask one of them: %s", a.Answerers())
+func (a *Ask) no(format string, args ...any) error {
+	return fault.New(fault.Denied, "approval.decide", format, args...).WithNext("ask one of them: %s", a.Answerers())
+}
+
+// takes is an answer with for whom it is given, or why it does not count for an ask, whoever gives it and by whatever door. before are the
+// answers that there are already. Every answer passes here when it is given, and again when the call comes back.
+func (a *Ask) takes(n Answer, before []Answer, named Named) (_ Answer, err error) {
+	as, ok := named(a.Approvers, n.By)
+	if !ok {
+		return n, a.no("%s may not answer this one", n.By)
+	}
+	if len(as) == 0 {
+		as = []string{""}
+	}
+	for _, n.As = range as { // of those for whom somebody stands in, the first for whom they may
+		if err = a.counts(n, before); err == nil {
+			break
+		}
+	}
+	return n, err
+}
+
+// counts says why the answer of somebody whom the approvers name does not count. Who stands in gives no more than who is away could.
+func (a *Ask) counts(n Answer, before []Answer) error {
+	same := func(o Answer) bool {
+		return o.By == n.By || o.As == n.By || n.As != "" && (o.By == n.As || o.As == n.As)
 	}
 	switch {
-	case !ok:
-		return no("%s may not answer this one", n.By)
 	case a.Others && a.theirs(n.By):
-		return no("this one wants somebody else than %s, for whom it is asked", n.By)
+		return a.no("this one wants somebody else than %s, for whom it is asked", n.By)
+	case a.Others && n.As != "" && a.theirs(n.As):
+		return a.no("this one wants somebody else than %s, for whom it is asked, and %s stands in for them", n.As, n.By)
 	case len(a.Presence) > 0 && !slices.Contains(a.Presence, n.Present):
-		return no("this one is answered with a %s, and %s has answered with a %s", strings.Join(a.Presence, " or a "), n.By, n.Present)
+		return a.no("this one is answered with a %s, and %s has answered with a %s", strings.Join(a.Presence, " or a "), n.By, n.Present)
 	case slices.ContainsFunc(before, func(o Answer) bool { return o.By == n.By }):
-		return no("%s agreed already, and this one needs two different people", n.By)
+		return a.no("%s agreed already, and this one needs two different people", n.By)
+	case slices.ContainsFunc(before, same):
+		return a.no("%s agreed already, themselves or by who stands in, and this one needs two different people", cmp.Or(n.As, n.By))
 	case len(before) > 0 && n.Present == byToken:
-		return no("a token that decides is never the second of two people")
+		return a.no("a token that decides is never the second of two people")
 	}
 	return nil
+}
+
+// given are the answers that still count: who gave one may have been removed since.
+func (a *Ask) given(named Named) (out []Answer) {
+	for _, o := range a.Answers {
+		if _, err := a.takes(o, out, named); err == nil {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // whyNot says why a person could not agree, however they showed that they are here; "" where they could.
@@ -84,7 +118,7 @@ func (a *Ask) whyNot(c op.Caller, named Named) string {
 	if len(a.Presence) > 0 {
 		n.Present = a.Presence[0]
 	}
-	err := a.takes(n, a.Answers, named)
+	_, err := a.takes(n, a.given(named), named)
 	switch {
 	case c.Actor == a.AskerID:
 		return "whoever asks does not answer"
@@ -128,13 +162,13 @@ func (r *Room) Suffices(ctx context.Context, tx *db.Tx, a *Ask, c Call) (string,
 		return "", err
 	}
 	now := *a
-	now.Approvers, now.Needs = c.Approvers, c.Needs
-	given := a.Answers
+	now.Approvers, now.Needs, now.For = c.Approvers, c.Needs, c.Caller.For
+	given := slices.Clone(a.Answers)
 	if len(given) == 0 { // approved by an older program, which kept a name alone
 		given = []Answer{{By: a.DecidedBy}}
 	}
 	for i, n := range given {
-		if err := now.takes(n, given[:i], named); err != nil {
+		if given[i], err = now.takes(n, given[:i], named); err != nil {
 			return err.Error(), nil
 		}
 	}
@@ -150,12 +184,13 @@ func (a *Ask) answered(by op.Caller, now time.Time, named Named) (*Ask, error) {
 	if n.Present == "" {
 		n.Present = byToken
 	}
-	n.As, _ = named(a.Approvers, by.Name)
-	if err := a.takes(n, a.Answers, named); err != nil {
+	given := a.given(named)
+	n, err := a.takes(n, given, named)
+	if err != nil {
 		return nil, err
 	}
 	next := *a
-	if next.Answers = append(slices.Clip(a.Answers), n); a.Two && len(next.Answers) < 2 {
+	if next.Answers = append(given, n); a.Two && len(next.Answers) < 2 {
 		return &next, nil // the other one has to agree, too
 	}
 	if next.DecidedBy = by.Name; len(next.Answers) == 2 {

@@ -17,9 +17,15 @@ func by(name, present string) op.Caller {
 
 // What a rule wants beside a name: a second person, a way to be here, somebody else than whose terminal asks.
 func TestWhatAnAnswerNeeds(t *testing.T) {
-	named := func(approvers []string, who string) (string, bool) {
-		if who == "stand-in" {
-			return "ann", true
+	named := func(approvers []string, who string) ([]string, bool) {
+		if who == "stand-in" || who == "second" {
+			return []string{"ann"}, true
+		}
+		if who == "owens" {
+			return []string{"owen"}, true
+		}
+		if who == "of-both" {
+			return []string{"owen", "ann"}, true
 		}
 		return byName(approvers, who)
 	}
@@ -45,6 +51,13 @@ func TestWhatAnAnswerNeeds(t *testing.T) {
 		{"their own and another's", Needs{Two: true}, []op.Caller{by("owen", "pin"), by("ann", "pin")}, Approved},
 		{"nobody whom it names", Needs{}, []op.Caller{by("mallory", "pin")}, ""},
 		{"who stands in", Needs{}, []op.Caller{by("stand-in", "pin")}, Approved},
+		{"who is away, and who stands in", Needs{Two: true}, []op.Caller{by("ann", "pin"), by("stand-in", "pin")}, ""},
+		{"who stands in, and who is back", Needs{Two: true}, []op.Caller{by("stand-in", "pin"), by("ann", "pin")}, ""},
+		{"two who stand in for one", Needs{Two: true}, []op.Caller{by("stand-in", "pin"), by("second", "pin")}, ""},
+		{"who stands in, and another", Needs{Two: true}, []op.Caller{by("stand-in", "pin"), by("bob", "pin")}, Approved},
+		{"who stands in for two, and one of them", Needs{Two: true}, []op.Caller{by("ann", "pin"), by("of-both", "pin")}, Approved},
+		{"who stands in for whose it is", Needs{Others: true}, []op.Caller{by("owens", "pin")}, ""},
+		{"who stands in for two, where one asks", Needs{Others: true}, []op.Caller{by("of-both", "pin")}, Approved},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			a := &Ask{ID: "ask_1", State: Pending, Op: "file.edit", Digest: "d", AskerID: "act_x", AskerKind: op.Local, For: []string{"person:owen"},
@@ -66,5 +79,14 @@ func TestWhatAnAnswerNeeds(t *testing.T) {
 				t.Errorf("it is recorded as %+v", a.Answers)
 			}
 		})
+	}
+}
+
+// For whom it is asked is what the call says: nothing vouches for what stands about it in the row.
+func TestOthersGoesByTheCall(t *testing.T) {
+	a := &Ask{ID: "ask_1", State: Approved, DecidedBy: "owen", Answers: []Answer{{By: "owen", Present: "pin"}}}
+	c := Call{Caller: op.Caller{For: []string{"person:owen"}}, Approvers: []string{"person:*"}, Needs: Needs{Others: true}}
+	if lacks, err := (&Room{}).Suffices(t.Context(), nil, a, c); err != nil || lacks == "" {
+		t.Errorf("owen's own yes counts where the row does not say whose it is: %q %v", lacks, err)
 	}
 }

@@ -112,6 +112,11 @@ func (r *Room) always(ctx context.Context, tx *db.Tx, in AlwaysIn) (AlwaysOut, e
 	if err != nil {
 		return AlwaysOut{}, err
 	}
+	if n := a.Answers[len(a.Answers)-1]; n.As != "" {
+		return AlwaysOut{}, fault.New(fault.Conflict, "approval.always",
+			"%s stands in for %s, and who stands in answers each time: %s is not away for ever", n.By, n.As, n.As).
+			WithNext("approve it: tandem approvals approve %s", id.Short(a.ID))
+	}
 	// From here on the rule answers for the call; an approval beside it would stand unused.
 	if _, err := spend(tx, a); err != nil {
 		return AlwaysOut{}, err

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
 
 	"tandem/internal/approval"
@@ -47,11 +48,13 @@ func TestWhoAnswersWhat(t *testing.T) {
 		w.present("actor.add", map[string]any{"name": "builder", "kind": "agent"}, nil)
 		w.must(w.presents("group.add", map[string]any{"name": "seniors", "members": []string{"anna"}}))
 		w.must(w.presents("group.add", map[string]any{"name": "reviewers", "members": []string{"group:seniors"}}))
+		w.must(w.presents("group.add", map[string]any{"name": "pair", "members": []string{"anna", "owner"}}))
 		w.refused("a rule names nobody's group", w.presents("policy.edit", map[string]any{
 			"rules": `@ask @approvers("group:nobody") forbid (principal, action, resource in Resource::"/x");`}), fault.NotFound)
 		w.must(w.presents("policy.edit", map[string]any{"rules": `
 @id("reviewed") @ask @approvers("group:reviewers") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/src");
 @id("two") @ask @critical forbid (principal is Agent, action == Action::"edit", resource in Resource::"/prod");
+@id("pair") @ask @critical @approvers("group:pair") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/pair");
 @id("key") @ask @presence("passkey") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/keys");
 @id("else") @ask @others forbid (principal is Local, action == Action::"edit", resource in Resource::"/shared");`}))
 
@@ -73,6 +76,10 @@ func TestWhoAnswersWhat(t *testing.T) {
 		w.refused("ben has himself stand in for her", err, fault.Denied)
 		_, err = anna.does("person.away", map[string]any{"stand_in": "ben", "expires_in_secs": 3600})
 		w.refused("anna is away", err)
+		_, err = ben.does("approval.always", map[string]any{"id": a.ID, "digest": a.Digest, "pages": a.PageDigests()})
+		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "ben stands in for anna") {
+			t.Errorf("ben answers for ever in her stead: %v", err)
+		}
 		_, err = ben.does("approval.decide", approves(a))
 		w.refused("ben stands in", err)
 		w.refused("what he approved", w.puts("src/b"))
@@ -82,7 +89,19 @@ func TestWhoAnswersWhat(t *testing.T) {
 		_, err = ben.does("approval.decide", approves(a))
 		w.refused("ben stands in no more", err, fault.Denied)
 
-		// Two people, who are different ones.
+		// Two people, who are different ones: who stands in for one of them is no other.
+		a = w.asks("pair/a")
+		_, err = anna.does("approval.decide", approves(a))
+		w.refused("the first of the pair", err)
+		_, err = anna.does("person.away", map[string]any{"stand_in": "ben", "expires_in_secs": 3600})
+		w.refused("anna is away again", err)
+		_, err = ben.does("approval.decide", approves(a))
+		w.refused("ben, as the one who agreed", err, fault.Denied)
+		w.must(w.presents("approval.decide", approves(a)))
+		w.refused("what the pair approved", w.puts("pair/a"))
+		_, err = anna.does("person.back", map[string]any{})
+		w.refused("anna is back again", err)
+
 		a = w.asks("prod/a")
 		_, err = anna.does("approval.decide", approves(a))
 		w.refused("the first of two", err)
@@ -140,5 +159,35 @@ func TestTheFirstOfTwoAnswersOutlivesAStart(t *testing.T) {
 		_, err = anna.does("approval.decide", map[string]any{"id": forged.ID, "decision": "cancel"})
 		w.refused("a no beside one that nobody gave", err)
 		w.sound("after all that")
+	})
+}
+
+// Who was removed went on answering: by who stood in for them, and as the first of two.
+func TestWhoWasRemovedAnswersNothing(t *testing.T) {
+	wards(t, func(w *ward) {
+		anna, ben := w.laptop("anna"), w.laptop("ben")
+		w.present("actor.add", map[string]any{"name": "builder", "kind": "agent"}, nil)
+		w.must(w.presents("group.add", map[string]any{"name": "seniors", "members": []string{"anna", "owner"}}))
+		w.must(w.presents("policy.edit", map[string]any{"rules": `
+@id("reviewed") @ask @approvers("group:seniors") forbid (principal is Agent, action == Action::"edit", resource in Resource::"/src");
+@id("two") @ask @critical forbid (principal is Agent, action == Action::"edit", resource in Resource::"/prod");`}))
+		_, err := anna.does("person.away", map[string]any{"stand_in": "ben", "expires_in_secs": 3600})
+		w.refused("anna is away", err)
+		src, prod, both := w.asks("src/a"), w.asks("prod/a"), w.asks("prod/b")
+		for _, a := range []*approval.Ask{prod, both} {
+			_, err = anna.does("approval.decide", approves(a))
+			w.refused("anna, the first of two", err)
+		}
+		_, err = ben.does("approval.decide", approves(both))
+		w.refused("ben, the second", err)
+		w.must(w.presents("person.remove", map[string]any{"name": "anna"}))
+		_, err = ben.does("approval.decide", approves(src))
+		w.refused("ben stands in for nobody who is here", err, fault.Denied)
+		w.refused("what she approved with ben", w.puts("prod/b"), fault.Denied)
+		_, err = ben.does("approval.decide", approves(prod))
+		w.refused("ben, beside who is gone", err)
+		w.refused("with one who is here", w.puts("prod/a"), fault.Pending)
+		w.must(w.presents("approval.decide", approves(prod)))
+		w.refused("with two who are here", w.puts("prod/a"))
 	})
 }

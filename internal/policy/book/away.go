@@ -138,10 +138,11 @@ func (b *Book) aways(ctx context.Context, _ Nothing) (out AwaysOut, err error) {
 	return out, err
 }
 
-// Circle says of a list of approvers whether it names a person now: by themselves, by a group, or as who stands in for one that it names.
-// tx is the change under way, nil outside of one.
-func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func(approvers []string, person string) (as string, ok bool),
+// Circle says of a list of approvers whether it names a person now: by themselves or by a group, or as who stands in for those whom it names,
+// which are in as then. Who was removed is not named, and nobody stands in for them. tx is the change under way, nil outside of one.
+func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func(approvers []string, person string) (as []string, ok bool),
 	err error) {
+	here := func(person string) bool { return b.isHere(ctx, tx, tenant, person) }
 	read := func(tx *db.Tx) error {
 		_, d, _, err := b.rulesNow(ctx, tx, tenant)
 		if err != nil {
@@ -149,16 +150,19 @@ func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func
 		}
 		groups, err := policy.Compile(policy.Source{Tenant: tenant, Groups: d.Groups})
 		now := tx.Now()
-		named = func(approvers []string, person string) (string, bool) {
+		named = func(approvers []string, person string) (as []string, ok bool) {
+			if !here(person) {
+				return nil, false
+			}
 			if groups.Approves(approvers, person) {
-				return "", true
+				return nil, true
 			}
 			for _, a := range d.Away {
-				if a.StandIn == person && now.Before(a.Until) && groups.Approves(approvers, a.Person) {
-					return a.Person, true
+				if a.StandIn == person && now.Before(a.Until) && groups.Approves(approvers, a.Person) && here(a.Person) {
+					as = append(as, a.Person)
 				}
 			}
-			return "", false
+			return as, len(as) > 0
 		}
 		return err
 	}
@@ -168,4 +172,16 @@ func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func
 		err = b.db.Read(ctx, read)
 	}
 	return named, err
+}
+
+// isHere says whether somebody is a person of this house now. Who cannot be looked up is not.
+func (b *Book) isHere(ctx context.Context, tx *db.Tx, tenant, name string) (here bool) {
+	if b.Able == nil {
+		return true
+	}
+	look := func(tx *db.Tx) (err error) { here, _, err = b.Able(ctx, tx, tenant, name); return err }
+	if tx != nil {
+		return look(tx) == nil && here
+	}
+	return b.db.Read(ctx, look) == nil && here
 }
