@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ type listener struct {
 	tenant, name, id, event, actor string
 	seq                            int64
 }
+
+func (l *listener) key() string { return l.tenant + "/" + l.name + "/" + l.id }
 
 // behind is how many events a listener may be ahead of what is written down of it: after a restart it reads those again.
 const behind = 1000
@@ -39,17 +42,14 @@ func (r *Room) Noticed() {
 func (r *Room) rearm() {
 	r.mu.Lock()
 	r.grew, r.listens = true, true
+	clear(r.rests)
 	r.mu.Unlock()
 	r.rouse()
 }
 
 // listen deals with the events that triggers wait for, each listener as its automation: what that may not read begins nothing.
 func (r *Room) listen(ctx context.Context) error {
-	r.mu.Lock()
-	grew := r.grew
-	r.grew = false
-	r.mu.Unlock()
-	if !grew && !r.Shared {
+	if !r.toListen() && !r.Shared {
 		return nil
 	}
 	rows, err := r.DB.Query(ctx, `SELECT t.tenant, t.name, t.trigger_id, t.event, t.seq, a.actor FROM automation_trigger t JOIN automation a
@@ -58,14 +58,64 @@ func (r *Room) listen(ctx context.Context) error {
 		return l, rows.Scan(&l.tenant, &l.name, &l.id, &l.event, &l.seq, &l.actor)
 	})
 	r.mu.Lock()
+	if err != nil {
+		r.grew = true // it is looked for again
+		r.mu.Unlock()
+		return err
+	}
 	r.listens = len(all) > 0
+	rests := maps.Clone(r.rests)
 	r.mu.Unlock()
 	for _, l := range all {
+		if _, rests := rests[l.key()]; rests {
+			continue
+		}
 		if err := r.hearEvents(ctx, l); err != nil && ctx.Err() == nil {
 			r.Log.Error("events are not heard", "automation", l.name, "trigger", l.id, "err", err)
+			r.rest(ctx, l, err)
 		}
 	}
-	return err
+	return nil
+}
+
+// toListen reports whether there is something to look for: the journal grew, or a listener has rested. It is asked once.
+func (r *Room) toListen() (yes bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	yes, r.grew = r.grew, false
+	for key, until := range r.rests {
+		if !until.After(r.DB.Now()) {
+			delete(r.rests, key)
+			yes = true
+		}
+	}
+	return yes
+}
+
+// rest has a listener that failed looked at again in a while, and not before: a denial is an event itself, and would wake it at once.
+func (r *Room) rest(ctx context.Context, l listener, failure error) {
+	wait, why := patience(l.name, failure)
+	now := r.DB.Now()
+	r.mu.Lock()
+	r.rests[l.key()] = now.Add(wait)
+	r.mu.Unlock()
+	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		return leaveFailure(tx, trigger{tenant: l.tenant, name: l.name, id: l.id, next: now}, why)
+	}); err != nil && ctx.Err() == nil {
+		r.Log.Error("why events are not heard cannot be written down", "automation", l.name, "trigger", l.id, "err", err)
+	}
+}
+
+// restsUntil is when the next listener has rested, zero when none rests.
+func (r *Room) restsUntil() (first time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, until := range r.rests {
+		if first.IsZero() || until.Before(first) {
+			first = until
+		}
+	}
+	return first
 }
 
 func (r *Room) hearEvents(ctx context.Context, l listener) error {
@@ -73,7 +123,7 @@ func (r *Room) hearEvents(ctx context.Context, l listener) error {
 	if err != nil {
 		return err
 	}
-	key := l.tenant + "/" + l.name + "/" + l.id
+	key := l.key()
 	from := max(l.seq, r.heardTo[key])
 	want, prefix := l.event, ""
 	if p, some := strings.CutSuffix(l.event, "*"); some {

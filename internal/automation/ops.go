@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"tandem/internal/automation/wire"
 	"tandem/internal/db"
@@ -57,6 +58,7 @@ type Room struct {
 	grew    bool                             // the journal, since events were last looked at
 	listens bool                             // some trigger waits for events
 	heardTo map[string]int64                 // by trigger: up to which event; the worker's own
+	rests   map[string]time.Time             // by trigger that failed: until when no event is looked for
 	waits   bool                             // something will be due by itself
 	wake    chan struct{}
 	working sync.WaitGroup
@@ -73,7 +75,7 @@ type Grant struct {
 // New makes the room; its functions are given before its first use.
 func New(d *db.DB, log *slog.Logger) *Room {
 	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
-		grew: true, listens: true, heardTo: map[string]int64{},
+		grew: true, listens: true, heardTo: map[string]int64{}, rests: map[string]time.Time{},
 		door: newDoor(), wake: make(chan struct{}, 1), Ours: func() bool { return true }}
 }
 

@@ -101,31 +101,42 @@ func (r *Room) fire(ctx context.Context) error {
 	return err
 }
 
-// rarely is how often a schedule is looked at whose automation may do nothing: whoever switched it on may be let in again.
+// rarely is how often a trigger is looked at whose automation may do nothing: whoever switched it on may be let in again.
 const rarely = time.Hour
 
-// later says why a schedule could not be dealt with, in one row for as long as that is the reason, and looks again in a while.
-func (r *Room) later(ctx context.Context, t trigger, failure error) error {
-	wait, why := longest, said(failure)
+// patience is in how long a trigger that failed is looked at again, and why it failed, for people.
+func patience(name string, failure error) (wait time.Duration, why string) {
+	wait, why = longest, said(failure)
 	switch fault.KindOf(failure) {
 	case fault.Unauthenticated, fault.Denied, fault.NotFound:
 		wait = rarely
-		why += "; switch it on again, or off: tandem automation on " + t.name
+		why += "; switch it on again, or off: tandem automation on " + name
 	}
+	return wait, why
+}
+
+// later says why a schedule could not be dealt with, and looks again in a while.
+func (r *Room) later(ctx context.Context, t trigger, failure error) error {
+	wait, why := patience(t.name, failure)
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
-		n, err := tx.Changed(`UPDATE automation_tick SET last_at = ?, at = ? WHERE tenant = ? AND run = '' AND why = ? AND id =
-			(SELECT MAX(id) FROM automation_tick WHERE tenant = ? AND name = ? AND trigger_id = ?)`, t.next, tx.Now(), t.tenant, why, t.tenant,
-			t.name, t.id)
-		if err == nil && n == 0 {
-			err = leaveTick(tx, t, []time.Time{t.next}, 1, "", why)
-		}
-		if err != nil {
+		if err := leaveFailure(tx, t, why); err != nil {
 			return err
 		}
-		_, err = tx.Exec("UPDATE automation_trigger SET next_at = ? WHERE tenant = ? AND name = ? AND trigger_id = ?",
+		_, err := tx.Exec("UPDATE automation_trigger SET next_at = ? WHERE tenant = ? AND name = ? AND trigger_id = ?",
 			tx.Now().Add(wait), t.tenant, t.name, t.id)
 		return err
 	})
+}
+
+// leaveFailure leaves one row about a trigger that could not be dealt with, for as long as that is the reason.
+func leaveFailure(tx *db.Tx, t trigger, why string) error {
+	n, err := tx.Changed(`UPDATE automation_tick SET last_at = ?, at = ? WHERE tenant = ? AND run = '' AND why = ? AND id =
+		(SELECT MAX(id) FROM automation_tick WHERE tenant = ? AND name = ? AND trigger_id = ?)`, t.next, tx.Now(), t.tenant, why, t.tenant,
+		t.name, t.id)
+	if err == nil && n == 0 {
+		err = leaveTick(tx, t, []time.Time{t.next}, 1, "", why)
+	}
+	return err
 }
 
 func (r *Room) tick(ctx context.Context, tx *db.Tx, in wire.TickIn) (wire.TickOut, error) {

@@ -222,6 +222,9 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 			wait = min(wait, max(10*time.Millisecond, db.Time(t).Sub(r.DB.Now())))
 		}
 	}
+	if t := r.restsUntil(); !t.IsZero() {
+		wait = min(wait, max(10*time.Millisecond, t.Sub(r.DB.Now())))
+	}
 	if stuck { // whatever is due in what cannot go on
 		return again
 	}
