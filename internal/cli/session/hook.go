@@ -55,16 +55,23 @@ func hook(ctx context.Context, k *kit.Kit, event string) (terminal.HookOut, erro
 	if err != nil {
 		return out, err
 	}
-	long := event == "PermissionRequest" || os.Getenv("TANDEM_HOLD_TOOLS") != "" && event == "PreToolUse"
-	if !long {
+	long := event == "PermissionRequest"
+	hold := event == "PreToolUse" && os.Getenv("TANDEM_HOLD_TOOLS") != "" // people may be asked before the tool
+	patience := (agents.GuardSeconds - 10) * time.Second
+	if !long && !hold {
 		// Well before the program would give up on us and go on as if there were no hook.
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, (agents.GuardSeconds-10)*time.Second)
+		ctx, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
 	}
-	c, nonce := client.Socket(path), rand.Text()
+	c, nonce, began := client.Socket(path), rand.Text(), time.Now()
 	for {
+		sent := time.Now()
 		out, err := op.Do(ctx, c, terminal.SessionHook, terminal.HookIn{Event: event, Input: input, Nonce: nonce})
+		long = long || hold && time.Since(sent) > time.Second // it lasted: people are asked
+		if err != nil && hold && !long && time.Since(began) > patience {
+			return out, err
+		}
 		// A server that restarts comes back; a question to people waits for it, also where the server broke off in the middle of it.
 		if err == nil || !client.Absent(err) && !fault.Is(err, fault.Unavailable) && !(long && fault.Is(err, fault.Internal)) || orphan() {
 			return out, err

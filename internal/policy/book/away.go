@@ -138,8 +138,8 @@ func (b *Book) aways(ctx context.Context, _ Nothing) (out AwaysOut, err error) {
 	return out, err
 }
 
-// Circle says of a list of approvers whether it names a person now: by themselves or by a group, or as who stands in for those whom it names,
-// which are in as then. Who was removed is not named, and nobody stands in for them. tx is the change under way, nil outside of one.
+// Circle says of a list of approvers whether it names a person now: by themselves or by a group, or as who stands in for those whom it
+// names, which are in as then. Who was removed is not named, and nobody stands in for them. tx is the change under way, nil outside of one.
 func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func(approvers []string, person string) (as []string, ok bool),
 	err error) {
 	here := func(person string) bool { return b.isHere(ctx, tx, tenant, person) }

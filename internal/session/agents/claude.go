@@ -27,7 +27,6 @@ type Claude struct {
 	Effort       string
 	Skip         bool   // skip permissions: only with a grant
 	Plugin       string // the copy of the project's commands and skills; "" when it has none
-	HoldTools    bool   // PreToolUse waits for people's answers, so it may take long
 }
 
 // Models and efforts that are accepted beside full ids.
@@ -75,12 +74,9 @@ func (c Claude) Settings() map[string]any {
 	for _, e := range reports {
 		hooks[e] = hook(e, "", GuardSeconds)
 	}
-	guard := GuardSeconds
-	if c.HoldTools {
-		guard = AnswerSeconds
-	}
-	// Anything but a clean end blocks the tool: the program itself lets a tool run when its hook breaks.
-	hooks["PreToolUse"] = hook("PreToolUse", " || exit 2", guard)
+	// Anything but a clean end blocks the tool: the program itself lets a tool run when its hook breaks. It waits for people where a yes at
+	// the dialog would not count.
+	hooks["PreToolUse"] = hook("PreToolUse", " || exit 2", AnswerSeconds)
 	hooks["PermissionRequest"] = hook("PermissionRequest", "", AnswerSeconds)
 	// Mail of a space: the one that waits wakes the idle program when it ends with code 2, the other one sees it arrive.
 	mail := ShellQuote(c.Self) + " space hook"

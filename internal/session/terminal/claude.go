@@ -50,8 +50,7 @@ func (s *claude) prepare(ctx context.Context) (Launch, error) {
 		s.row.Conversation = newConversation()
 	}
 	c := agents.Claude{Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder, Config: s.configAt(), Name: s.row.Name,
-		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip,
-		HoldTools: !d.Answers}
+		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip}
 	if err := c.Write(); err != nil {
 		return Launch{}, err
 	}
@@ -63,10 +62,8 @@ func (s *claude) prepare(ctx context.Context) (Launch, error) {
 	if err := s.trust(c); err != nil {
 		return Launch{}, err
 	}
-	l := Launch{Argv: c.Argv(), Env: s.environment()}
-	if c.HoldTools {
-		l.Env = append(l.Env, "TANDEM_HOLD_TOOLS=1")
-	}
+	// Its settings give PreToolUse the time for people's answers.
+	l := Launch{Argv: c.Argv(), Env: append(s.environment(), "TANDEM_HOLD_TOOLS=1")}
 	if s.row.Confined == "bwrap" { // what was there is of a program that is gone
 		if err := os.RemoveAll(s.registry()); err != nil {
 			return Launch{}, err

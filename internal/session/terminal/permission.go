@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem/internal/approval"
@@ -16,6 +17,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/session/agents"
 )
 
 // UseIn is a tool call of an agent program, as the gate sees it. Its digest is what an approval is bound to.
@@ -124,8 +126,20 @@ func (s *seat) use(h hooked) UseIn {
 	return UseIn{Session: s.row.Session, Tool: h.Tool, Input: h.ToolInput, Folder: s.row.Folder}
 }
 
+// named says that an ask wants somebody by name, two people or a way to be here: a key at a dialog does not show who pressed it.
+func named(d policy.Decision) bool {
+	anybody := slices.Contains(d.Approvers, policy.PrincipalRef{Kind: policy.Person, ID: "*"})
+	return d.Effect == policy.Ask && (!anybody || d.Needs.Two || d.Needs.Others || len(d.Needs.Presence) > 0)
+}
+
+// unkept is why a program whose dialog cannot be kept back does not do what wants somebody named.
+func (s *seat) unkept(d policy.Decision) string {
+	return d.Reason + "; " + s.row.Agent + " shows its dialog to whoever is at the terminal, and a key there does not show who " +
+		"pressed it: do it in a session of Claude Code or of tandem's own loop"
+}
+
 // before is asked ahead of every tool: what policy denies does not run, whatever the program's own mode. Where a yes at the
-// dialog does not count, people are asked here already, and no dialog comes up.
+// dialog does not count, here or for this call, people are asked already, and no dialog comes up.
 func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 	s.nudge()
 	d, err := s.d.gate.Weigh(ctx, string(SessionTool), s.use(h))
@@ -138,10 +152,12 @@ func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 			return HookOut{}, fault.New(fault.Conflict, "session.tool", "what policy says of this call has changed just now")
 		}
 		return verdict("PreToolUse", "deny", d.Reason), nil
-	case d.Effect == policy.Ask && s.d.Answers && !d.House():
+	case named(d) && s.row.Agent != agents.ClaudeName:
+		return verdict("PreToolUse", "deny", s.unkept(d)), nil
+	case d.Effect == policy.Ask && s.d.Answers && !d.House() && !named(d):
 		// Somebody's word asks, not the house's habit: a dialog comes up whatever the program's own mode, and people are asked beside it.
 		return verdict("PreToolUse", "ask", d.Reason), nil
-	case d.Effect == policy.Ask && !s.d.Answers && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
+	case d.Effect == policy.Ask && (!s.d.Answers || named(d)) && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
 		err := s.ask(ctx, keyOf(h), h)
 		if err == nil {
 			return verdict("PreToolUse", "allow", "approved"), nil

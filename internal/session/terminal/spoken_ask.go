@@ -18,7 +18,13 @@ func (s *spoken) asked(ctx context.Context, link agents.Link, e agents.Event) {
 		}
 		return
 	}
-	err := s.ask(ctx, "ask "+e.Ask, hooked{Tool: e.Tool, ToolInput: e.Input, ToolUse: e.Ask})
+	h := hooked{Tool: e.Tool, ToolInput: e.Input, ToolUse: e.Ask}
+	d, err := s.d.gate.Weigh(ctx, string(SessionTool), s.use(h))
+	if err == nil && named(d) { // before anybody can press a key
+		err = fault.New(fault.Denied, string(SessionTool), "%s", s.unkept(d))
+	} else if err == nil {
+		err = s.ask(ctx, "ask "+e.Ask, h)
+	}
 	switch {
 	case errors.Is(err, errElsewhere) || ctx.Err() != nil:
 		return // the dialog has its answer, or stays for one
