@@ -87,6 +87,7 @@ type Ask struct {
 	// Successor, First, Title and Cut are made when an ask is read.
 	Successor string   `json:"successor,omitempty" jsonschema:"of one ask that ended without an answer: the ask in which the same call waits now"`
 	MayNot    string   `json:"may_not,omitempty" jsonschema:"of one ask that waits: why the person who reads it may not answer it"`
+	MayDeny   bool     `json:"-"` // of one ask that waits: who reads it may say no, whatever a yes needs
 	Gone      []string `json:"-"` // of a new ask: those that gave way to it
 	First     *Page    `json:"first_page,omitempty" jsonschema:"of one ask: the first page of what is decided about; approval.page has the others"`
 	Title     string   `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`

@@ -201,7 +201,8 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Ask, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.MayNot = a.whyNot(c, named)
+		_, ok := named(a.Approvers, c.Name)
+		a.MayNot, a.MayDeny = a.whyNot(c, named), ok && c.Actor != a.AskerID
 	}
 	if a.Unanswered() {
 		a.Successor, err = successor(a, r.db.QueryRow(ctx, successorOf, a.Tenant, a.AskerID, a.Digest, r.db.Now()))

@@ -36,6 +36,16 @@ func (w *ward) puts(key string) error {
 	return err
 }
 
+// sees is an ask as the panel gets it for a person.
+func (l *laptop) sees(id string) *approval.Ask {
+	l.w.t.Helper()
+	c, err := l.w.identity.Caller(l.w.t.Context(), "local", l.of.Person, op.DoorPanel)
+	l.w.must(err)
+	a, err := op.Do(op.WithCaller(l.w.t.Context(), c), l.w.gate, approval.AskGet, approval.IDIn{ID: id})
+	l.w.must(err)
+	return a
+}
+
 func approves(a *approval.Ask) map[string]any {
 	return map[string]any{"id": a.ID, "decision": "approve", "digest": a.Digest, "pages": a.PageDigests()}
 }
@@ -106,6 +116,9 @@ func TestWhoAnswersWhat(t *testing.T) {
 		_, err = anna.does("approval.decide", approves(a))
 		w.refused("the first of two", err)
 		w.refused("with one of two", w.puts("prod/a"), fault.Pending)
+		if seen := anna.sees(a.ID); seen.MayNot == "" || !seen.MayDeny {
+			t.Errorf("who agreed is told %q, and may say no: %v", seen.MayNot, seen.MayDeny)
+		}
 		_, err = anna.does("approval.decide", approves(a))
 		w.refused("the same again", err, fault.Denied)
 		_, err = anna.does("approval.decide_several", map[string]any{"asks": []any{map[string]any{"id": a.ID, "digest": a.Digest,

@@ -88,7 +88,8 @@ type AskView struct {
 	Alike    []string  // others that wait for the same to the same
 	Verdict  *Verdict
 	Moments  []ui.Moment
-	May      bool   // the viewer may decide
+	May      bool   // the viewer may approve
+	MayDeny  bool   // the viewer may say no
 	MayNot   string // why not, when they may not
 	Passkeys int    // registered for the viewer
 	PIN      bool   // set for the viewer
@@ -109,12 +110,15 @@ func (a AskView) nextPage() string {
 	return "/panel/approvals/" + pathEscape(a.ID) + "?" + q.Encode() + "#page-" + n
 }
 
-// actions are the answers that can be given to what was shown so far.
+// actions are the answers that the viewer can give to what was shown so far.
 func (a AskView) actions() []askAction {
-	if a.whole() {
+	switch {
+	case a.May && a.whole():
 		return askActions
+	case a.May || a.MayDeny:
+		return askActions[1:]
 	}
-	return askActions[1:]
+	return nil
 }
 
 // Verdict is how an ask ended.

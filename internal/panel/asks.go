@@ -66,6 +66,7 @@ func (v *visit) whole(a *approval.Ask, shown int) (AskView, error) {
 	if o := v.p.Gate.Table().Get(a.Op); o != nil {
 		out.Right, out.Class = o.Right, string(o.Class)
 	}
+	out.MayDeny = a.MayDeny
 	if out.May = a.MayNot == ""; !out.May {
 		out.MayNot = a.MayNot + ". Who may: " + a.Answerers() + "."
 	}

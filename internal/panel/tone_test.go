@@ -50,3 +50,28 @@ func TestTablesAreReadByName(t *testing.T) {
 		t.Errorf("the label is at %d, the id at %d", name, id)
 	}
 }
+
+// Who agreed already, or for whom it is asked, is named and may not approve. They can still say no, and read why not yes.
+func TestWhoIsNamedCanSayNo(t *testing.T) {
+	show := func(a AskView) string {
+		var b strings.Builder
+		if err := askPage(galleryShell("approvals", "Ask", nil), galleryNow, a).Render(context.Background(), &b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	a := sampleAsk()
+	a.May, a.MayDeny, a.MayNot, a.Always = false, true, "anna agreed already", "Bash(ls)"
+	said := show(a)
+	for _, want := range []string{`id="decide-cancel"`, `id="decide-rework"`, "anna agreed already"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("who may say no does not find %s", want)
+		}
+	}
+	if strings.Contains(said, `id="decide-approve"`) || strings.Contains(said, `id="decide-always"`) {
+		t.Error("who may only say no is offered a yes")
+	}
+	if a.MayDeny = false; strings.Contains(show(a), `id="decide-`) {
+		t.Error("who may not answer is offered an answer")
+	}
+}
