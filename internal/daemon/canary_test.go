@@ -130,7 +130,10 @@ func newTracked(t *testing.T) *tracked {
 	h.ids = append(h.asked(), h.session.ID, "work")
 	h.do("source.add", sourcewire.AddIn{Name: "project", Folder: h.root})
 	h.do("source.resume", sourcewire.NameIn{Name: "project"})
-	h.do("source.import", sourcewire.NameIn{Name: "project"})
+	inside := op.WithCaller(t.Context(), op.CallerFrom(owner(t, h.d)).Later(op.DoorInside)) // as the server does
+	if _, err := op.Do(inside, h.d.gate, sourcewire.Import, sourcewire.NameIn{Name: "project"}); err != nil {
+		t.Fatal(err)
+	}
 	h.seated()
 	return h
 }

@@ -16,6 +16,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/schedule"
 	"tandem/internal/session"
+	sources "tandem/internal/source"
 )
 
 // sealsFile says, outside the database, how far the journal's word about authority reached.
@@ -44,7 +45,8 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows,
 		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return automation.Rows(ctx, d.db) }}
+		func(ctx context.Context) ([]op.Sealed, error) { return automation.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, d.db, d.journal.Vouch()) }}
 	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
 	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}
 	d.journal.Lives = identity.Lives

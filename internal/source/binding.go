@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -95,6 +96,7 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Source, 
 		return wire.Source{}, err
 	}
 	op.Note(ctx, "folder", folder)
+	op.Row(ctx, s.seal(s.State))
 	return s.Source, insert(tx, s)
 }
 
@@ -107,8 +109,17 @@ func (r *Room) change(ctx context.Context, tx *db.Tx, name string, do func(*bind
 	if s == nil || s.State == wire.Revoked {
 		return wire.Source{}, op.NoSuch("source", name)
 	}
+	before, sound := s.vouched(ctx, r.Vouch)
 	if err := do(s); err != nil {
 		return wire.Source{}, err
+	}
+	switch now := s.seal(s.State); {
+	case s.State == wire.Revoked:
+		op.Seal(ctx, now.Subject) // from here on nothing vouches for it
+	case !sound:
+		return wire.Source{}, forged(name)
+	case !slices.Equal(before.Says, now.Says):
+		op.Row(ctx, now)
 	}
 	op.Note(ctx, "state", s.State)
 	tx.AfterCommit(r.rouse)

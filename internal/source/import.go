@@ -35,15 +35,22 @@ type importing struct {
 
 // bring imports a source: its caller is the owner, with whose eyes the folder is read.
 func (r *Room) bring(ctx context.Context, in wire.NameIn) (wire.ImportOut, error) {
+	c := op.CallerFrom(ctx)
+	if c.Door != op.DoorInside {
+		return wire.ImportOut{}, fault.New(fault.Denied, string(wire.Import), "the server does this by itself, and nobody else").
+			WithNext("to import what changed: tandem source sync %s", in.Name)
+	}
 	r.one.Lock()
 	defer r.one.Unlock()
-	c := op.CallerFrom(ctx)
 	src, err := scan(r.DB.QueryRow(ctx, "SELECT "+columns+" FROM source WHERE tenant = ? AND name = ?", c.Tenant, in.Name))
 	if db.NoRows(err) || err == nil && src.State != wire.Active {
 		return wire.ImportOut{}, op.NoSuch("source", in.Name)
 	}
 	if err != nil {
 		return wire.ImportOut{}, err
+	}
+	if !r.Vouch.Holds(ctx, src.seal(wire.Active)) {
+		return wire.ImportOut{}, forged(in.Name)
 	}
 	if err := r.Reads.Works(); err != nil {
 		return wire.ImportOut{}, err

@@ -18,9 +18,12 @@ import (
 type Room struct {
 	DB    *db.DB
 	Log   *slog.Logger
+	Vouch op.Vouch
 	Rooms op.Invoker    // through which an import is asked for, as the source's owner
 	Reads *boxed.Reader // one import at a time has it
 	Home  string        // this server: it imports what was bound here
+	// Still says why somebody who bound a folder is not let in any more.
+	Still func(ctx context.Context, c op.Caller) error
 	// Hidden are folders of tandem itself, which nobody binds.
 	Hidden []string
 	// Forgot is told that texts were deleted, so that they go from the file as well.
@@ -34,7 +37,8 @@ type Room struct {
 
 // New makes the room; its fields are set before its first use.
 func New(d *db.DB, log *slog.Logger) *Room {
-	return &Room{DB: d, Log: log, Reads: &boxed.Reader{}, Forgot: func() {}, wake: make(chan struct{}, 1), at: map[string]wire.Progress{}}
+	return &Room{DB: d, Log: log, Reads: &boxed.Reader{}, Forgot: func() {}, Still: func(context.Context, op.Caller) error { return nil },
+		wake: make(chan struct{}, 1), at: map[string]wire.Progress{}}
 }
 
 func (r *Room) rouse() {
@@ -102,6 +106,12 @@ func (r *Room) pass(ctx context.Context) (wait time.Duration, err error) {
 func (r *Room) importNow(ctx context.Context, s *binding) error {
 	var owner op.Caller
 	err := json.Unmarshal(s.owner, &owner)
+	if err == nil {
+		err = r.Still(ctx, owner)
+	}
+	if fault.Is(err, fault.Unauthenticated) {
+		err = fault.New(fault.Unauthenticated, "source", "%s, who bound it, is not let in any more", s.Owner)
+	}
 	if err == nil {
 		_, err = op.Do(op.WithCaller(ctx, owner), r.Rooms, wire.Import, wire.NameIn{Name: s.Name})
 	}

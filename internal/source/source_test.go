@@ -87,7 +87,7 @@ func as(tenant, name string, denied ...string) context.Context {
 	no := func(path string) bool {
 		return slices.ContainsFunc(denied, func(d string) bool { return strings.Contains(path, d) })
 	}
-	ctx := op.WithCaller(context.Background(), op.Caller{Tenant: tenant, Actor: "act_" + name, Name: name, Kind: op.Person})
+	ctx := op.WithCaller(context.Background(), op.Caller{Tenant: tenant, Actor: "act_" + name, Name: name, Kind: op.Person, Door: op.DoorInside})
 	ctx = op.WithMay(ctx, func(_ string, r op.Resource) bool { return !no(r.Path) })
 	return op.WithSight(ctx, op.Sight{File: func(path string) bool { return !no(path) }})
 }
@@ -324,5 +324,28 @@ func TestCut(t *testing.T) {
 		if len(p) > most || !strings.Contains(long, p) {
 			t.Errorf("a passage of %d bytes", len(p))
 		}
+	}
+}
+
+// Who bound a folder and was disabled does not go on reading it, and nobody but the server asks for an import.
+func TestASourceEndsWithItsOwner(t *testing.T) {
+	b := newBench(t, filepath.Join(t.TempDir(), "a.db"))
+	b.write("a.md", "One fox.\n")
+	b.bound(ann, "foxes")
+	c := op.CallerFrom(ann)
+	c.Door = op.DoorSocket
+	if _, err := b.room.bring(op.WithCaller(ann, c), wire.NameIn{Name: "foxes"}); !fault.Is(err, fault.Denied) {
+		t.Errorf("a person at the socket: %v", err)
+	}
+	b.room.Rooms = invoker(func(ctx context.Context) (any, error) { return b.room.bring(ann, wire.NameIn{Name: "foxes"}) })
+	b.room.Still = func(_ context.Context, c op.Caller) error {
+		return fault.New(fault.Unauthenticated, "identity", "what let %s in has ended", c.Name)
+	}
+	if _, err := b.room.pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := b.room.show(ann, wire.NameIn{Name: "foxes"})
+	if err != nil || shown.State != wire.Quarantined || shown.Files != 0 || shown.Reason != "ann, who bound it, is not let in any more" {
+		t.Fatalf("%+v, %v", shown, err)
 	}
 }
