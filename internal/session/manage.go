@@ -132,7 +132,10 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, er
 		set(&s.Directory, in.Directory)
 		set(&s.Model, in.Model)
 		set(&s.Mode, in.Mode)
+		narrow := s.Config.Narrow
 		set(&s.Config, in.Config)
+		s.Config.Narrow = s.Config.Narrow || narrow // settings are given whole, and leaving it out widens nothing
+
 		if s.Archived { // what was allowed for it ends with it
 			if _, err := reconfine(ctx, tx, s.Tenant, s.ID); err != nil {
 				return err
