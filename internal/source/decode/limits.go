@@ -52,7 +52,7 @@ func (w *writer) part(place, text string) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	text = tidy(text)
+	place, text = legible(place), tidy(legible(text))
 	if text == "" {
 		return nil
 	}
@@ -81,9 +81,14 @@ func (w *writer) deep(n int) error {
 	return nil
 }
 
+// legible is text that every database keeps: what is no UTF-8, and a zero byte, is shown as such.
+func legible(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
+}
+
 // tidy takes blanks off the ends of lines, and all but one of several empty lines.
 func tidy(s string) string {
-	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
+	s = strings.ReplaceAll(s, "\r\n", "\n")
 	var b strings.Builder
 	empty := 0
 	for line := range strings.SplitSeq(s, "\n") {
