@@ -31,26 +31,30 @@ type Hook struct {
 	actor, scheme             string
 }
 
-// Hook finds the webhook of a key, while its automation is switched on with that trigger. Nobody who has no key learns what there is.
-func (r *Room) Hook(ctx context.Context, key string) (*Hook, error) {
+// Hook finds the webhook of a key, while its automation is switched on with that trigger. Nobody who has no key learns what there is, and
+// whoever tries many from one place keeps out those alone who come from there with a key that was never used.
+func (r *Room) Hook(ctx context.Context, key, from string) (*Hook, error) {
 	none := fault.New(fault.NotFound, "hook", "there is no such webhook, or its automation is switched off")
-	if !r.door.everybody.take(r.DB.Now()) {
-		return nil, fault.New(fault.Exhausted, "hook", "too much at once")
-	}
 	if !strings.HasPrefix(key, "hook_") || len(key) > 60 {
 		return nil, none
+	}
+	hash := keyHash(key)
+	if !r.door.lookFor(hash, from, r.DB.Now()) {
+		return nil, fault.New(fault.Exhausted, "hook", "too much at once")
 	}
 	h := &Hook{room: r}
 	var live string
 	err := r.DB.QueryRow(ctx, `SELECT h.tenant, h.name, h.trigger_id, h.id, a.actor, a.live FROM automation_hook h JOIN automation a ON
-		a.tenant = h.tenant AND a.name = h.name WHERE h.key_hash = ? AND a.live <> ''`, keyHash(key)).
+		a.tenant = h.tenant AND a.name = h.name WHERE h.key_hash = ? AND a.live <> ''`, hash).
 		Scan(&h.tenant, &h.name, &h.trigger, &h.id, &h.actor, &live)
 	if db.NoRows(err) {
+		r.door.wrong(hash, from, r.DB.Now())
 		return nil, none
 	}
 	if err != nil {
 		return nil, err
 	}
+	r.door.right(hash)
 	if !r.door.room(h.id, r.DB.Now()) {
 		return nil, fault.New(fault.Exhausted, "hook", "this webhook is called too often")
 	}

@@ -10,14 +10,18 @@ import (
 
 // door keeps what strangers do at webhooks within bounds, in memory: what is refused costs no write.
 type door struct {
-	everybody bucket
-	mu        sync.Mutex
-	hooks     map[string]*bucket
-	refused   map[string]int64 // by webhook, since it was last written down
+	mu      sync.Mutex
+	wrongs  map[string]*bucket // by where they come from: keys that nobody has
+	known   map[string]bool    // hashes of keys that were right when they were last used
+	hooks   map[string]*bucket
+	refused map[string]int64 // by webhook, since it was last written down
 }
 
+// maxPlaces is how many places are remembered from which wrong keys came.
+const maxPlaces = 10_000
+
 func newDoor() *door {
-	return &door{everybody: bucket{each: time.Second / 200, most: 400}, hooks: map[string]*bucket{}, refused: map[string]int64{}}
+	return &door{wrongs: map[string]*bucket{}, known: map[string]bool{}, hooks: map[string]*bucket{}, refused: map[string]int64{}}
 }
 
 // bucket lets so many through at once, and then one each while.
@@ -39,6 +43,42 @@ func (b *bucket) take(now time.Time) bool {
 	}
 	b.full = b.full.Add(b.each)
 	return true
+}
+
+// spent reports whether none would be let through now.
+func (b *bucket) spent(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.full.Sub(now) > b.each*time.Duration(b.most-1)
+}
+
+// lookFor reports whether a key is looked for: not where too many wrong ones came from, unless it was right before.
+func (d *door) lookFor(hash, from string, now time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := d.wrongs[from]
+	return d.known[hash] || b == nil || !b.spent(now)
+}
+
+func (d *door) right(hash string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known[hash] = true
+}
+
+func (d *door) wrong(hash, from string, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.known, hash)
+	b := d.wrongs[from]
+	if b == nil {
+		if len(d.wrongs) >= maxPlaces {
+			clear(d.wrongs)
+		}
+		b = &bucket{each: time.Second / 20, most: 200}
+		d.wrongs[from] = b
+	}
+	b.take(now)
 }
 
 // room reports whether one more message may come to a webhook.

@@ -12,7 +12,7 @@ import (
 
 // hook takes in a webhook for an automation. Whoever has its address may knock; the signature says who it is, and the body is data.
 func (d *Daemon) hook(w http.ResponseWriter, r *http.Request) {
-	h, err := d.rooms.automation.Hook(r.Context(), r.PathValue("key"))
+	h, err := d.rooms.automation.Hook(r.Context(), r.PathValue("key"), source(r.RemoteAddr))
 	if err != nil {
 		d.web.Fail(w, r, err)
 		return

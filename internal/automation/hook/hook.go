@@ -68,8 +68,8 @@ func word(where string, header func(string) string, body []byte) string {
 			said = ""
 		}
 	}
-	said = strings.ToValidUTF8(strings.ReplaceAll(said, "\x00", ""), "")
-	return said[:min(len(said), maxWord)]
+	said = strings.ReplaceAll(said, "\x00", "")
+	return strings.ToValidUTF8(said[:min(len(said), maxWord)], "") // also where the cut went through a letter
 }
 
 // prefixed is sha256= and the sum in hex, of the body.

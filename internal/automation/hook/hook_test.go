@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -60,5 +61,14 @@ func TestSchemes(t *testing.T) {
 	}
 	if _, err := Check("unknown", []byte("s"), http.Header{}.Get, nil, now); err == nil {
 		t.Error("a scheme that nobody knows is taken")
+	}
+}
+
+// A sender's own words are cut between letters: half a letter is no text, and a database refuses it.
+func TestWordsAreCutBetweenLetters(t *testing.T) {
+	long := strings.Repeat("a", maxWord-1) + "ü"
+	got := word("X", func(string) string { return long }, nil)
+	if got != long[:maxWord-1] {
+		t.Errorf("%q", got)
 	}
 }
