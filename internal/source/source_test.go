@@ -87,7 +87,8 @@ func as(tenant, name string, denied ...string) context.Context {
 	no := func(path string) bool {
 		return slices.ContainsFunc(denied, func(d string) bool { return strings.Contains(path, d) })
 	}
-	ctx := op.WithCaller(context.Background(), op.Caller{Tenant: tenant, Actor: "act_" + name, Name: name, Kind: op.Person, Door: op.DoorInside})
+	ctx := op.WithCaller(context.Background(), op.Caller{Tenant: tenant, Actor: "act_" + name, Name: name, Kind: op.Person,
+		Door: op.DoorInside})
 	ctx = op.WithMay(ctx, func(_ string, r op.Resource) bool { return !no(r.Path) })
 	return op.WithSight(ctx, op.Sight{File: func(path string) bool { return !no(path) }})
 }

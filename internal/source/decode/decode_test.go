@@ -167,8 +167,8 @@ func FuzzDecode(f *testing.F) {
 
 // A zero byte that a document writes as an escape, or in two bytes, is none that a database refuses.
 func TestZeroBytesAreShownAsSuch(t *testing.T) {
-	for name, in := range map[string]string{"a.json": `{"a\u0000b": "x\u0000y"}`, "a.ipynb": `{"cells":[{"cell_type":"code","source":"1\u0000"}]}`,
-		"a.txt": "\xff\xfea\x00\x00\x00b\x00"} {
+	for name, in := range map[string]string{"a.json": `{"a\u0000b": "x\u0000y"}`,
+		"a.ipynb": `{"cells":[{"cell_type":"code","source":"1\u0000"}]}`, "a.txt": "\xff\xfea\x00\x00\x00b\x00"} {
 		got, err := Decode(t.Context(), name, []byte(in), Limits{})
 		if err != nil || len(got.Parts) != 1 {
 			t.Errorf("%s: %+v, %v", name, got, err)
