@@ -58,7 +58,8 @@ func TestAToolIsJudgedByTheFilesItNames(t *testing.T) {
 // came to it: anybody could answer that.
 func TestAFilesRuleSaysWhoAnswersForATool(t *testing.T) {
 	all := policy.ScopedGrant{ID: "tools", Principal: policy.PrincipalRef{Kind: "*", ID: "*"}, Effect: policy.Allow, Source: policy.Direct,
-		Scope: policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindTool, Path: "/"}}, Permissions: []policy.AccessPermission{policy.CanExecute}}
+		Scope:       policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindTool, Path: "/"}},
+		Permissions: []policy.AccessPermission{policy.CanExecute}}
 	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(policy.DefaultGrants(), all),
 		Rules: `@id("two") @ask("look twice") @critical @approvers("person:ben") forbid (principal, action, resource in Folder::"/p/two");`})
 	if err != nil {

@@ -104,7 +104,8 @@ func (r *Room) enqueue(ctx context.Context, in wire.QueueAddIn) (*wire.Job, erro
 	if checkedOut, err := r.Tools.Out(ctx, j.Repo, j.Onto); err != nil {
 		return nil, err
 	} else if checkedOut {
-		return nil, fault.New(fault.Conflict, "queue.add", "the branch %s is checked out in %s, and a queue does not move it under somebody's files",
+		return nil, fault.New(fault.Conflict, "queue.add",
+			"the branch %s is checked out in %s, and a queue does not move it under somebody's files",
 			j.Onto, j.Repo).WithNext("leave the branch there, and type it again: git -C %s switch --detach", j.Repo)
 	}
 	var out *wire.Job

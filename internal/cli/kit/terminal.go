@@ -105,14 +105,16 @@ func (k *Kit) Ask(prompt string) (string, bool, error) {
 }
 
 // Yes asks the person at the terminal yes or no; nothing typed is what is offered. Anything else is no answer, and is asked again:
-// what was meant for another question, as a PIN, decides nothing. Leaving is no.
+// what was meant for another question, as a PIN, decides nothing. Leaving is no, and so are three answers that are none.
 func (k *Kit) Yes(question string, offered bool) (bool, error) {
 	choice := "[y/N]"
 	if offered {
 		choice = "[Y/n]"
 	}
-	for prompt := question + " " + choice + ": "; ; prompt = "y or n: " {
+	prompt := question + " " + choice + ": "
+	for range 3 {
 		line, ok, err := k.Ask(prompt)
+		prompt = "y or n: "
 		if err != nil || !ok {
 			return false, err
 		}
@@ -125,6 +127,8 @@ func (k *Kit) Yes(question string, offered bool) (bool, error) {
 			return false, nil
 		}
 	}
+	fmt.Fprintln(k.Err, "that is neither: taken as no")
+	return false, nil
 }
 
 // Asks says whether somebody sits at a terminal who can be asked.

@@ -9,7 +9,8 @@ import (
 	"tandem/internal/approval"
 )
 
-// A key pressed at the program's own dialog answered what a rule wants of somebody named. Of Claude Code no dialog comes up before they have
+// A key pressed at the program's own dialog answered what a rule wants of somebody named. Of Claude Code no dialog comes up
+// before they have
 // answered; Codex and OpenCode, whose dialogs cannot be kept back, are told no. (Real programs.)
 func TestAKeyAtTheDialogIsNobodysName(t *testing.T) {
 	if !alone(t) {
