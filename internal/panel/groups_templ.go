@@ -105,9 +105,9 @@ func groupsCard(v PeopleView) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var5 string
-						templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs("Take the group " + ui.Plain(g.Name) + " away")
+						templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs("Take away the group " + ui.Plain(g.Name))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `groups.templ`, Line: 24, Col: 176}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `groups.templ`, Line: 24, Col: 171}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 						if templ_7745c5c3_Err != nil {

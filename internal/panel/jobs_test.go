@@ -317,6 +317,7 @@ func TestAJobStopsAndWaitsInAQueue(t *testing.T) {
 		t.Error("a protected branch can be merged into")
 	}
 	commit := regexp.MustCompile(`/queue\?commit=([0-9a-f]{40})`).FindStringSubmatch(body)[1]
+	git(t, folder, "switch", "-q", "--detach") // a queue moves no branch that is checked out
 	b.does(t, job+"/queue", url.Values{"commit": {commit}, "pin": {testPIN}})
 	b.shows(t, job, "Take it out of the queue")
 	b.does(t, job+"/evict", url.Values{})
