@@ -107,7 +107,8 @@ func TestTheDoorByName(t *testing.T) {
 func TestAStrangerIsNotToldWhereTheDatabaseIs(t *testing.T) {
 	s := &Server{Gate: doortest.NewHouse(t).Gate, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	away := fault.New(fault.Unavailable, "db", "PostgreSQL cannot be reached: user=tandem host=db.internal")
-	h := s.Handler(func(*http.Request) (op.Caller, error) { return op.Caller{}, away }, nil)
+	h := s.Handler(func(*http.Request) (op.Caller, error) { return op.Caller{}, away },
+		func(*http.Request) bool { return true })
 	if a := send(t, h, "POST", "/thing/write", `{"name":"a"}`, ""); a.Kind != fault.Unavailable || strings.Contains(a.Said, "db.internal") {
 		t.Errorf("%+v", a)
 	}

@@ -122,7 +122,10 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 		began := time.Now()
 		caller, err := auth(r)
 		if err != nil && !s.public(pattern) {
-			s.refuseStranger(w, r, untold(s.Gate.Explain(err)))
+			if err = s.Gate.Explain(err); hosts != nil { // over a socket it is somebody of this machine
+				err = untold(err)
+			}
+			s.refuseStranger(w, r, err)
 			return
 		}
 		if caller.Known() {

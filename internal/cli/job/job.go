@@ -2,6 +2,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -88,7 +89,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 // place makes the folder a whole path, where no repository is named.
 func place(cmd *cobra.Command, k *kit.Kit, in *wire.StartIn) (err error) {
 	if in.Repo == "" || cmd.Flags().Changed("cwd") {
-		in.Folder, err = k.Checkout(cmd.Context(), in.Folder)
+		in.Folder, err = k.Checkout(cmd.Context(), cmp.Or(in.Folder, "."))
 	}
 	return err
 }
