@@ -116,7 +116,7 @@ func openHouse(path string) (*house, error) {
 		return nil, err
 	}
 	policies := func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }
-	h.gate = gate.New(&table, d, h.journal, policies, approval.New(d),
+	h.gate = gate.New(&table, d, h.journal, policies, approval.New(d, approval.ByName),
 		gate.Guards{Still: who.Still, Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil },
 			Kin: policy.NoKin, Past: func(string) bool { return false }}, slog.New(slog.DiscardHandler))
 	caller, err := who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)

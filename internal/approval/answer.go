@@ -47,14 +47,6 @@ func byName(approvers []string, person string) ([]string, bool) {
 	return nil, slices.Contains(approvers, "person:*") || slices.Contains(approvers, "person:"+person)
 }
 
-// circle is Named as the policy stands now.
-func (r *Room) circle(ctx context.Context, tx *db.Tx, tenant string) (Named, error) {
-	if r.Circle == nil {
-		return byName, nil
-	}
-	return r.Circle(ctx, tx, tenant)
-}
-
 // theirs says whether it is asked for a person: by their terminal, or by what acts for them.
 func (a *Ask) theirs(person string) bool { return slices.Contains(a.For, "person:"+person) }
 
@@ -157,7 +149,7 @@ func (a *Ask) Answerers() string {
 
 // Suffices says why an approval would not let a call pass as the policy is now; "" where it does.
 func (r *Room) Suffices(ctx context.Context, tx *db.Tx, a *Ask, c Call) (string, error) {
-	named, err := r.circle(ctx, tx, a.Tenant)
+	named, err := r.guards.Circle(ctx, tx, a.Tenant)
 	if err != nil {
 		return "", err
 	}

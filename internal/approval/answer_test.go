@@ -86,7 +86,7 @@ func TestWhatAnAnswerNeeds(t *testing.T) {
 func TestOthersGoesByTheCall(t *testing.T) {
 	a := &Ask{ID: "ask_1", State: Approved, DecidedBy: "owen", Answers: []Answer{{By: "owen", Present: "pin"}}}
 	c := Call{Caller: op.Caller{For: []string{"person:owen"}}, Approvers: []string{"person:*"}, Needs: Needs{Others: true}}
-	if lacks, err := (&Room{}).Suffices(t.Context(), nil, a, c); err != nil || lacks == "" {
+	if lacks, err := New(nil, ByName).Suffices(t.Context(), nil, a, c); err != nil || lacks == "" {
 		t.Errorf("owen's own yes counts where the row does not say whose it is: %q %v", lacks, err)
 	}
 }

@@ -41,7 +41,7 @@ func open(t *testing.T, dsn string) *bench {
 	if _, err := d.Migrate(t.Context(), Migrations); err != nil {
 		t.Fatal(err)
 	}
-	b.Room = New(d)
+	b.Room = New(d, ByName)
 	return b
 }
 

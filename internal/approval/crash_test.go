@@ -99,7 +99,7 @@ func crashDB(t *testing.T, dsn string) *db.DB {
 
 func crashChild(t *testing.T, dsn string) {
 	d := crashDB(t, dsn)
-	r := New(d)
+	r := New(d, ByName)
 	ctx := context.Background()
 	fmt.Println("ready")
 	for i := 0; ; i++ {

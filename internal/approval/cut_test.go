@@ -19,7 +19,7 @@ import (
 func TestCutConnections(t *testing.T) {
 	dsn := testenv.Postgres(t)
 	d := crashDB(t, dsn)
-	r := New(d)
+	r := New(d, ByName)
 	var passed, failed atomic.Int64
 	var wg sync.WaitGroup
 	ctx, stop := context.WithTimeout(t.Context(), time.Duration(testenv.Rounds(20))*time.Second)

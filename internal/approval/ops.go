@@ -197,7 +197,7 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Ask, error) {
 	a.First = &a.Pages()[0]
 	r.named(ctx, a)
 	if c.Kind == op.Person && a.State == Pending {
-		named, err := r.circle(ctx, nil, c.Tenant)
+		named, err := r.guards.Circle(ctx, nil, c.Tenant)
 		if err != nil {
 			return nil, err
 		}
@@ -263,12 +263,12 @@ func (r *Room) decide(ctx context.Context, tx *db.Tx, in DecideIn) (*Ask, error)
 			return nil, err
 		}
 	}
-	named, err := r.circle(ctx, tx, c.Tenant)
+	named, err := r.guards.Circle(ctx, tx, c.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	if in.Verdict == Approve && len(a.Answers) > 0 && a.State == Pending && r.Vouches != nil {
-		held, err := r.Vouches(tx, a.Seal())
+	if in.Verdict == Approve && len(a.Answers) > 0 && a.State == Pending {
+		held, err := r.guards.Vouches(tx, a.Seal())
 		if err != nil {
 			return nil, err
 		}

@@ -132,7 +132,7 @@ func (h *house) open(points int64) {
 	h.Room, h.plug = r, p
 	j := journal.New(d, ed25519.NewKeyFromSeed(make([]byte, 32)))
 	var table op.Table
-	asks := approval.New(d)
+	asks := approval.New(d, approval.ByName)
 	for _, o := range slices.Concat(r.Ops(), h.tools(p), asks.Ops()) {
 		if o.Name == string(wire.Command) && o.Doc != stubDoc {
 			continue

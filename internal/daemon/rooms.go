@@ -140,10 +140,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return "", false
 	})
 	d.identity.Waits, d.identity.Owners, d.rooms.book.Able = d.rooms.book.Waits, d.rooms.book.Owners, d.identity.Able
-	d.rooms.approval = approval.New(d.db)
-	d.rooms.approval.Circle = func(ctx context.Context, tx *db.Tx, tenant string) (approval.Named, error) {
-		return d.rooms.book.Circle(ctx, tx, tenant)
-	}
+	d.rooms.approval = approval.New(d.db, d.answerGuards())
 	d.rooms.approval.Called = func(ctx context.Context, tenant, id string) string { return d.rooms.session.Called(ctx, tenant, id) }
 	if err := d.recallSeals(ctx); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tandem/internal/approval"
 	"tandem/internal/automation"
 	"tandem/internal/db"
 	"tandem/internal/identity"
@@ -66,10 +67,18 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 		}
 	}
 	d.identity.Vouch, d.rooms.book.Vouch = d.journal.Vouch(), d.journal.Vouch()
-	d.rooms.approval.Vouches = func(tx *db.Tx, s op.Sealed) (bool, error) {
-		return d.journal.Vouches(tx, s.Tenant, journal.Seal{Subject: s.Subject, Digest: journal.Digest(s.Says...)})
-	}
 	return nil
+}
+
+// answerGuards are what an answer to an ask is held to: the policy as it is now, and the journal.
+func (d *Daemon) answerGuards() approval.Guards {
+	return approval.Guards{
+		Circle: func(ctx context.Context, tx *db.Tx, tenant string) (approval.Named, error) {
+			return d.rooms.book.Circle(ctx, tx, tenant)
+		},
+		Vouches: func(tx *db.Tx, s op.Sealed) (bool, error) {
+			return d.journal.Vouches(tx, s.Tenant, journal.Seal{Subject: s.Subject, Digest: journal.Digest(s.Says...)})
+		}}
 }
 
 // tellSeals says at every start what waits for a person's word, and what somebody did to the database.

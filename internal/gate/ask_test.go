@@ -72,7 +72,7 @@ func openAskHouse(t *testing.T, dsn string) *askHouse {
 		}
 		return thingOut{int(h.acted.Add(1))}, nil
 	}
-	asks := approval.New(d)
+	asks := approval.New(d, approval.ByName)
 	var table op.Table
 	err = table.Add(append(asks.Ops(),
 		op.State(spec("thing.write", "resource.write"), at, func(_ context.Context, tx *db.Tx, in thingIn) (thingOut, error) {

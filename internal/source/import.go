@@ -15,6 +15,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/source/boxed"
 	"tandem/internal/source/wire"
+	"tandem/internal/tool"
 )
 
 // Bounds of an import.
@@ -248,7 +249,7 @@ func (i *importing) still(tx *db.Tx) (*binding, error) {
 var errStopped = fault.New(fault.Conflict, "source", "the source was paused, quarantined or revoked meanwhile")
 
 func readAll(root *os.Root, rel string) ([]byte, error) {
-	f, err := openFile(root, rel)
+	f, err := tool.OpenBelow(root, rel)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,10 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
-	"syscall"
 
 	"tandem/internal/fault"
 )
@@ -47,66 +44,4 @@ func stands(root *os.Root, folder string) bool {
 	opened, err := f.Stat()
 	named, failed := os.Lstat(folder)
 	return err == nil && failed == nil && os.SameFile(opened, named)
-}
-
-// errOther says that a name leads to something else than a file or a folder of its own.
-var errOther = errors.New("it is not the file that was listed")
-
-// openFile opens a file below a folder, through no link: one inside the folder would give a file a name that policy did not judge.
-// What is no file, such as a pipe, is not waited for.
-func openFile(root *os.Root, rel string) (*os.File, error) {
-	dir, name := root, rel
-	for {
-		first, rest, more := strings.Cut(name, "/")
-		if !more {
-			break
-		}
-		next, err := step(dir, first)
-		if dir != root {
-			dir.Close()
-		}
-		if err != nil {
-			return nil, err
-		}
-		dir, name = next, rest
-	}
-	if dir != root {
-		defer dir.Close()
-	}
-	listed, err := dir.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !listed.Mode().IsRegular() {
-		return nil, errOther
-	}
-	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if opened, err := f.Stat(); err != nil || !os.SameFile(listed, opened) {
-		f.Close()
-		return nil, errOther
-	}
-	return f, nil
-}
-
-// step opens a folder inside another, which is no link.
-func step(dir *os.Root, name string) (*os.Root, error) {
-	listed, err := dir.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !listed.IsDir() {
-		return nil, errOther
-	}
-	next, err := dir.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	if opened, err := next.Stat("."); err != nil || !os.SameFile(listed, opened) {
-		next.Close()
-		return nil, errOther
-	}
-	return next, nil
 }

@@ -22,23 +22,22 @@ type Room struct {
 	Rooms op.Invoker    // through which an import is asked for, as the source's owner
 	Reads *boxed.Reader // one import at a time has it
 	Home  string        // this server: it imports what was bound here
-	// Still says why somebody who bound a folder is not let in any more.
-	Still func(ctx context.Context, c op.Caller) error
 	// Hidden are folders of tandem itself, which nobody binds.
 	Hidden []string
 	// Forgot is told that texts were deleted, so that they go from the file as well.
 	Forgot func()
 
-	wake chan struct{}
-	one  sync.Mutex // held by the import that is under way
-	mu   sync.Mutex
-	at   map[string]wire.Progress // of imports under way, by tenant and name
+	still func(ctx context.Context, c op.Caller) error
+	wake  chan struct{}
+	one   sync.Mutex // held by the import that is under way
+	mu    sync.Mutex
+	at    map[string]wire.Progress // of imports under way, by tenant and name
 }
 
-// New makes the room; its fields are set before its first use.
-func New(d *db.DB, log *slog.Logger) *Room {
-	return &Room{DB: d, Log: log, Reads: &boxed.Reader{}, Forgot: func() {}, Still: func(context.Context, op.Caller) error { return nil },
-		wake: make(chan struct{}, 1), at: map[string]wire.Progress{}}
+// New makes the room; its fields are set before its first use. still says why somebody who bound a folder is not let in any more.
+func New(d *db.DB, still func(ctx context.Context, c op.Caller) error, log *slog.Logger) *Room {
+	return &Room{DB: d, Log: log, Reads: &boxed.Reader{}, Forgot: func() {}, still: still, wake: make(chan struct{}, 1),
+		at: map[string]wire.Progress{}}
 }
 
 func (r *Room) rouse() {
@@ -107,7 +106,7 @@ func (r *Room) importNow(ctx context.Context, s *binding) error {
 	var owner op.Caller
 	err := json.Unmarshal(s.owner, &owner)
 	if err == nil {
-		err = r.Still(ctx, owner)
+		err = r.still(ctx, owner)
 	}
 	if fault.Is(err, fault.Unauthenticated) {
 		err = fault.New(fault.Unauthenticated, "source", "%s, who bound it, is not let in any more", s.Owner)

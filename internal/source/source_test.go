@@ -56,7 +56,7 @@ func newBench(t *testing.T, dsn string) *bench {
 	if _, err := d.Migrate(t.Context(), Migrations); err != nil {
 		t.Fatal(err)
 	}
-	r := New(d, slog.New(slog.DiscardHandler))
+	r := New(d, func(context.Context, op.Caller) error { return nil }, slog.New(slog.DiscardHandler))
 	if r.Reads.Machine, err = box.Find(t.Context(), box.Any); err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestASourceEndsWithItsOwner(t *testing.T) {
 		t.Errorf("a person at the socket: %v", err)
 	}
 	b.room.Rooms = invoker(func(ctx context.Context) (any, error) { return b.room.bring(ann, wire.NameIn{Name: "foxes"}) })
-	b.room.Still = func(_ context.Context, c op.Caller) error {
+	b.room.still = func(_ context.Context, c op.Caller) error {
 		return fault.New(fault.Unauthenticated, "identity", "what let %s in has ended", c.Name)
 	}
 	if _, err := b.room.pass(t.Context()); err != nil {

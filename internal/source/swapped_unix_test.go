@@ -84,7 +84,7 @@ func TestASwappedFileIsNotRead(t *testing.T) {
 	}
 	shown, err := b.room.show(ann, wire.NameIn{Name: "birds"})
 	b.do(err)
-	if len(shown.BadFiles) != 3 || !strings.Contains(shown.BadFiles[0].Reason, "not the file that was listed") {
+	if len(shown.BadFiles) != 3 || !strings.Contains(shown.BadFiles[0].Reason, "it was replaced while it was opened") {
 		t.Errorf("%+v", shown.BadFiles)
 	}
 	if got := b.finds(ann, "safe"); len(got) != 0 {

@@ -161,7 +161,7 @@ func (r *Room) preview(ctx context.Context, in wire.PreviewIn) (wire.PreviewOut,
 
 // head is how a file begins, for formats that its name does not say.
 func head(root *os.Root, rel string) []byte {
-	f, err := openFile(root, rel)
+	f, err := tool.OpenBelow(root, rel)
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"tandem/internal/fault"
 )
@@ -53,7 +54,7 @@ func openIn(dir *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	case !st.Mode().IsRegular(): // opening a pipe would wait for its other end
 		return nil, nil, errNotRegular
 	}
-	f, err := dir.Open(name)
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that came meanwhile is not waited for
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,6 +64,29 @@ func openIn(dir *os.Root, name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, errMoved
 	}
 	return f, got, nil
+}
+
+// OpenBelow opens a regular file by its path below a folder, with slashes, through no link.
+func OpenBelow(root *os.Root, rel string) (*os.File, error) {
+	dir := root
+	defer func() {
+		if dir != root {
+			dir.Close()
+		}
+	}()
+	names := strings.Split(rel, "/")
+	for _, name := range names[:len(names)-1] {
+		sub, err := enter(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		if dir != root {
+			dir.Close()
+		}
+		dir = sub
+	}
+	f, _, err := openIn(dir, names[len(names)-1])
+	return f, err
 }
 
 var (

@@ -114,7 +114,7 @@ func (s *stage) host() *liar {
 	}
 	compiled := must[*policy.Compiled](s)(policy.Compile(policy.Source{Tenant: identity.LocalTenant, Grants: policy.DefaultGrants()}))
 	h.gate = gate.New(&table, d, journal.New(d, must[ed25519.PrivateKey](s)(journal.Key(filepath.Join(dir, "journal.key")))),
-		func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(d), gate.Guards{
+		func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(d, approval.ByName), gate.Guards{
 			Still:   func(context.Context, op.Caller) error { return nil },
 			Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil }, Kin: policy.NoKin,
 			Past: func(string) bool { return false }}, log)

@@ -76,7 +76,7 @@ func NewHouse(t *testing.T) *House {
 		Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil },
 		Whose:   func(context.Context, string, op.Resource) []string { return nil }, Kin: policy.NoKin, Past: func(string) bool { return false }}
 	h.Gate = gate.New(&table, d, journal.New(d, key), func(context.Context, string) (*policy.Compiled, error) { return compiled, nil },
-		approval.New(d), guards, slog.New(slog.DiscardHandler))
+		approval.New(d, approval.ByName), guards, slog.New(slog.DiscardHandler))
 	return h
 }
 

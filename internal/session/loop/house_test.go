@@ -128,7 +128,7 @@ func (h *house) open() {
 	h.run = New(h.room, log)
 	h.room.Drive(session.DriverModel, h.run)
 	h.run.Connectors = connector.New(h.db, connector.Keys{Lend: none, Drop: func(*db.Tx, string, string) error { return nil }}, nil, nil)
-	asks := approval.New(h.db)
+	asks := approval.New(h.db, approval.ByName)
 	var table op.Table
 	must(table.Add(h.room.Ops()...))
 	must(table.Add(h.run.Ops()...))

@@ -88,7 +88,7 @@ func (h *house) start() {
 	compiled, err := policy.Compile(policy.Source{Tenant: identity.LocalTenant, Grants: policy.DefaultGrants()})
 	must(err)
 	h.gate = gate.New(&table, h.db, journal.New(h.db, jkey), func(context.Context, string) (*policy.Compiled, error) { return compiled, nil },
-		approval.New(h.db), open, log)
+		approval.New(h.db, approval.ByName), open, log)
 	must(h.peers.Start(ctx))
 }
 
