@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -37,6 +38,9 @@ var (
 	memories = []source{{"memory.list", "records", nil, []string{"id"}, "kind"},
 		{"memory.list", "records", map[string]any{"state": "proposed"}, []string{"id"}, "kind"}}
 	folders = []source{{"source.list", "sources", nil, []string{"name"}, "state"}}
+	jobs    = []source{{"job.list", "jobs", map[string]any{"limit": 500}, []string{"id"}, "task"}}
+	works   = []source{{"automation.list", "automations", nil, []string{"name"}, "title"}}
+	runs    = []source{{"automation.runs", "runs", nil, []string{"id"}, "automation"}}
 	relays  = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
 	waiting = []source{{"question.list", "questions", nil, []string{"id"}, "session"}}
 )
@@ -52,6 +56,10 @@ var arguments = map[string][]source{
 	"secret NAME": secrets, "connector NAME": programs, "provider PROVIDER": models, "provider remove ID": models, "resource KEY": keys,
 	"memory MEMORY":    memories,
 	"source SOURCE":    folders,
+	"job JOB":          jobs,
+	"queue JOB":        jobs,
+	"automation NAME":  works,
+	"automation RUN":   runs,
 	"relay RELAY":      relays,
 	"grant revoke ID":  {{"grant.list", "grants", nil, []string{"id"}, "resource"}},
 	"panel signout ID": {{"signin.list", "items", nil, []string{"id"}, "browser"}},
@@ -84,24 +92,32 @@ func offerNames(k *kit.Kit, cmd *cobra.Command) {
 	if len(holds) == 0 || cmd.ValidArgsFunction != nil || fresh[path] {
 		return
 	}
+	takeShort(k, cmd, path, holds)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		n := len(args)
-		if last := len(holds) - 1; n > last && holds[last].many {
-			n = last
-		}
-		if n >= len(holds) {
+		from, known := named(path, holds, len(args))
+		if !known {
 			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		group, _, _ := strings.Cut(path, " ")
-		from := arguments[path+" "+holds[n].word]
-		if from == nil {
-			from = arguments[group+" "+holds[n].word]
 		}
 		if from == nil {
 			return nil, cobra.ShellCompDirectiveDefault // it may be a file
 		}
 		return offered(cmd.Context(), k, from, word), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// named is where the names of a command's nth argument come from; known is false where the usage has no such argument.
+func named(path string, holds []placeholder, n int) (from []source, known bool) {
+	if last := len(holds) - 1; n > last && holds[last].many {
+		n = last
+	}
+	if n >= len(holds) {
+		return nil, false
+	}
+	if from = arguments[path+" "+holds[n].word]; from == nil {
+		group, _, _ := strings.Cut(path, " ")
+		from = arguments[group+" "+holds[n].word]
+	}
+	return from, true
 }
 
 type placeholder struct {
@@ -144,16 +160,27 @@ func offered(ctx context.Context, k *kit.Kit, from []source, word string) (out [
 		if err := c.Call(ctx, s.op, s.in, &answer); err != nil {
 			continue // who may not see them is offered none
 		}
+		for name, about := range s.listed(answer) {
+			if strings.HasPrefix(name, word) && !strings.ContainsAny(name, "\n\t") {
+				out = append(out, cobra.CompletionWithDesc(kit.VisibleLine(name), kit.VisibleLine(strings.ReplaceAll(about, "\t", " "))))
+			}
+		}
+	}
+	return out
+}
+
+// listed are the names in a list operation's answer, in its order, each with what it is.
+func (s source) listed(answer map[string]any) iter.Seq2[string, string] {
+	return func(yield func(name, about string) bool) {
 		items, _ := answer[s.items].([]any)
 		for _, item := range items {
 			thing, _ := item.(map[string]any)
 			about, _ := thing[s.about].(string)
 			for _, field := range s.names {
-				if name := fmt.Sprint(thing[field]); thing[field] != nil && strings.HasPrefix(name, word) && !strings.ContainsAny(name, "\n\t") {
-					out = append(out, cobra.CompletionWithDesc(kit.VisibleLine(name), kit.VisibleLine(strings.ReplaceAll(about, "\t", " "))))
+				if thing[field] != nil && !yield(fmt.Sprint(thing[field]), about) {
+					return
 				}
 			}
 		}
 	}
-	return out
 }
