@@ -3,11 +3,11 @@ package client
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -76,18 +76,18 @@ func RequestKey(nonce string) string {
 
 // Join makes this machine known to a server: at once with an invitation, else
 // by asking and waiting until a person there approves it. waiting is called
-// once when it has to wait.
+// once when it has to wait. A wait that is interrupted goes on with the next call.
 func Join(ctx context.Context, a Address, pins *Pins, name string, waiting func(Asking)) (Joined, error) {
 	server, err := pins.Meet(ctx, a)
 	if err != nil {
 		return Joined{}, err
 	}
 	c := Remote(server.URL(), "", pins.Transport(a.Host, a.Fingerprint))
-	in := map[string]string{"name": name}
+	in, before := map[string]string{"name": name}, pins.asked(a.Host)
 	if a.Invite != "" {
 		in["invite"] = a.Invite
 	} else {
-		in["nonce"] = rand.Text() + rand.Text()
+		in["nonce"] = before.take()
 	}
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -104,6 +104,9 @@ func Join(ctx context.Context, a Address, pins *Pins, name string, waiting func(
 			out.Key = resp.Header.Get(KeyHeader)
 			return out, nil
 		}
+		if ctx.Err() != nil {
+			return Joined{}, gaveUp(ctx, before, in["nonce"])
+		}
 		if !fault.Is(err, fault.Pending) && !fault.Is(err, fault.Exhausted) {
 			return Joined{}, err
 		}
@@ -113,8 +116,18 @@ func Join(ctx context.Context, a Address, pins *Pins, name string, waiting func(
 		}
 		select {
 		case <-ctx.Done():
-			return Joined{}, ctx.Err()
+			return Joined{}, gaveUp(ctx, before, in["nonce"])
 		case <-time.After(pause):
 		}
 	}
+}
+
+// gaveUp keeps the request for the next call; one with an invitation has nothing to wait for.
+func gaveUp(ctx context.Context, before asked, nonce string) error {
+	if nonce != "" {
+		if err := before.keep(nonce); err != nil {
+			return errors.Join(context.Cause(ctx), err)
+		}
+	}
+	return ctx.Err()
 }

@@ -33,7 +33,7 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		}
 		joined, err := client.Join(ctx, a, client.OpenPins(s.Data()+"/known_servers"), name, func(q client.Asking) {
 			fmt.Fprintf(k.Err, "%s\nserver:  %s %s\nrequest: %s, as the person who approves it sees it\nwaiting until somebody there approves "+
-				"it; interrupt to give up\n", q.Words, q.Server.Host, q.Server.Key, q.Key)
+				"it; interrupted, the same command goes on waiting\n", q.Words, q.Server.Host, q.Server.Key, q.Key)
 		})
 		if err != nil {
 			return "", err
