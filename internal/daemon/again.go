@@ -42,6 +42,9 @@ func (d *Daemon) lasts(key string) bool {
 	return s == nil || !s.Guard || d.approved[key] || from == "default" || from == beforeCrash || d.inFolder(key)
 }
 
+// addressLasts says whether where it listens outlives this start.
+func (d *Daemon) addressLasts() bool { return !slices.ContainsFunc(addressed, func(key string) bool { return !d.lasts(key) }) }
+
 // keepOpening remembers how the doors were opened: where on loopback whoever said so, beyond it as far as a person approved.
 func (d *Daemon) keepOpening() error {
 	o := opening{Listens: d.listens, Set: map[string]string{}}
@@ -50,7 +53,7 @@ func (d *Daemon) keepOpening() error {
 			o.Set[key] = d.Settings.Get(key)
 		}
 	}
-	if d.fingerprint() == "" || !d.lasts("listen") || !d.lasts("hostname") || !d.lasts("port") {
+	if d.fingerprint() == "" || !d.addressLasts() {
 		o.Set["listen"] = d.near
 	}
 	var err error

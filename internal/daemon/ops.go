@@ -162,6 +162,7 @@ func (d *Daemon) settingsOp(context.Context, nothing) (wire.SettingsOut, error) 
 // InviteOut is what a first machine needs to join.
 type InviteOut struct {
 	Invite string `json:"invite,omitempty" jsonschema:"what goes behind # in the server's address; empty when it was shown already"`
+	Ends   bool   `json:"ends,omitempty" jsonschema:"the address was opened for this start alone, and a crash closes it"`
 }
 
 func (d *Daemon) inviteOp(context.Context, nothing) (InviteOut, error) {
@@ -172,7 +173,7 @@ func (d *Daemon) inviteOp(context.Context, nothing) (InviteOut, error) {
 	}
 	line := identity.InviteLine(d.invite, d.fingerprint())
 	d.invite = ""
-	return InviteOut{line}, nil
+	return InviteOut{Invite: line, Ends: !d.addressLasts()}, nil
 }
 
 func (d *Daemon) stopOp(ctx context.Context, _ nothing) (identity.OK, error) {

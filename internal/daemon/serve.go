@@ -121,7 +121,7 @@ func (s *serving) inviteFirst(ctx context.Context) error {
 	}
 	return s.db.Write(ctx, func(tx *db.Tx) error {
 		var notes op.Notes
-		out, err := s.identity.Invite(op.WithNotes(ctx, &notes), tx, identity.LocalTenant, identity.System, 1, 0)
+		out, err := s.identity.InviteFirst(op.WithNotes(ctx, &notes), tx, identity.LocalTenant)
 		if err != nil {
 			return err
 		}

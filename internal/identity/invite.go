@@ -149,10 +149,19 @@ func (r *Room) inviteOp(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut,
 	return out, err
 }
 
-// Invite makes an invitation to a tenant. The daemon makes one when it
-// is told to listen beyond this machine, for the person who told it.
-func (r *Room) Invite(ctx context.Context, tx *db.Tx, tenant, by string, uses int64, life time.Duration) (InviteOut, error) {
-	return r.invite(ctx, tx, inviteRow{tenant: tenant, by: by, uses: uses}, life)
+// InviteFirst makes an invitation for one machine. The daemon makes it when it is told to listen beyond this machine, for the person
+// who told it; the one of an earlier start, if nobody came by it, ends with that.
+func (r *Room) InviteFirst(ctx context.Context, tx *db.Tx, tenant string) (InviteOut, error) {
+	rows, err := tx.Query("UPDATE invite SET revoked_at = ? WHERE tenant = ? AND created_by = ? AND used < uses AND revoked_at = 0 RETURNING "+
+		inviteColumns, tx.Now(), tenant, System)
+	earlier, err := collectSealed(rows, err, scanInvite)
+	if err != nil {
+		return InviteOut{}, err
+	}
+	for _, s := range earlier {
+		op.Row(ctx, s)
+	}
+	return r.invite(ctx, tx, inviteRow{tenant: tenant, by: System, uses: 1}, 0)
 }
 
 func (r *Room) invite(ctx context.Context, tx *db.Tx, v inviteRow, life time.Duration) (InviteOut, error) {

@@ -159,5 +159,5 @@ func invite(ctx context.Context, k *kit.Kit) {
 	if err != nil {
 		return
 	}
-	fmt.Fprintf(k.Out, "On another machine (works once, for a day, by any name or address of this one):\n  %s\n", line)
+	fmt.Fprintf(k.Out, "On another machine (works once, for a day or until the next start, by any name or address of this one):\n  %s\n", line)
 }

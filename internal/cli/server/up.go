@@ -191,8 +191,11 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 			}
 		}
 		if out.Join != "" {
-			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day, by any name or address of this one):\n  %s\n", st.Key,
-				out.Join)
+			fmt.Fprintf(w, "Fingerprint: %s\nOn another machine (works once, for a day or until the next start, by any name or address of this "+
+				"one):\n  %s\n", st.Key, out.Join)
+			if invite.Ends {
+				fmt.Fprintf(w, "A crash closes this address; so that it stays open: %s settings keep\n", name)
+			}
 		}
 		fmt.Fprintf(w, "MCP: {\"mcpServers\":{\"tandem\":%s}}\n", program)
 		fmt.Fprintln(w, "Next:")
