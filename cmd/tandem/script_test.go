@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,7 +161,11 @@ func pgbouncer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: pgbouncer NAME OF MODE")
 	}
-	ts.Setenv(args[0], testenv.PgBouncer(ts.Value(tbKey{}).(testing.TB), ts.Getenv(args[1]), args[2]))
+	address := testenv.PgBouncer(ts.Value(tbKey{}).(testing.TB), ts.Getenv(args[1]), args[2])
+	ts.Setenv(args[0], address)
+	u, err := url.Parse(address)
+	ts.Check(err)
+	ts.Setenv(args[0]+"_PID", filepath.Join(u.Query().Get("host"), "pid"))
 }
 
 // role makes a role of PostgreSQL without rights in the database of $OF, and puts its name into $NAME and its address into

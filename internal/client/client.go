@@ -32,7 +32,7 @@ type Client struct {
 	prove Prove  // the person at this machine's terminal is present elsewhere
 	where string
 	about http.Header // how this program describes itself to the daemon of its machine
-	hung  func() error
+	hung  func(*fault.Error) error
 }
 
 // Socket speaks to the daemon behind a local socket.

@@ -131,10 +131,10 @@ func (d *Daemon) clockReason(c db.Clock) reason {
 	if c.Off < 0 {
 		how = "behind"
 	}
-	return reason{"clock", fmt.Sprintf("the clock was set: it is %s %s the time that passed; until that is settled "+
+	return reason{part: "clock", text: fmt.Sprintf("the clock was set: it is %s %s the time that passed; until that is settled "+
 		"what has ended by either is refused, and nothing is given to others", c.Off.Abs().Round(time.Second), how),
-		fmt.Sprintf("set the clock right (timedatectl); when it is right now, it is taken so after %d minutes, or at once: tandem up --replace",
-			int(believed.Minutes()))}
+		next: fmt.Sprintf("set the clock right (timedatectl); when it is right now, it is taken so after %d minutes, or at once: "+
+			"tandem up --replace", int(believed.Minutes()))}
 }
 
 // witness keeps the time that was told, while somebody uses the server.

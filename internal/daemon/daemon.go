@@ -39,6 +39,7 @@ type Daemon struct {
 	inner      op.Coming // the gate, for rooms that are made before it
 	hub        logHub
 	readiness  readiness
+	scrapers   scrapers
 	clockWatch clockWatch
 	watch      watch
 	logFile    *logfile.File

@@ -121,7 +121,7 @@ func resident() int64 {
 // metricsPage is /metrics: what a scraper reads, where a person opened it.
 func (d *Daemon) metricsPage(w http.ResponseWriter, r *http.Request) {
 	if d.Settings.Get("metrics") != "open" {
-		if _, err := d.gate.Admit(r.Context(), string(ServerMetrics), nothing{}); err != nil {
+		if err := d.admitScraper(r); err != nil {
 			d.web.Fail(w, r, err)
 			return
 		}

@@ -39,10 +39,10 @@ func server(path string) func(nothing) op.Resource {
 // ops are the server's own operations.
 func (d *Daemon) ops() []op.Op {
 	return []op.Op{
-		ServerHealth.Read(op.Spec{Public: true, Method: "GET", Path: "/global/health", MCP: "-",
+		ServerHealth.Read(op.Spec{Public: true, Alive: true, Method: "GET", Path: "/global/health", MCP: "-",
 			Doc:     "Say that the server answers. Needs no token.",
 			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.health),
-		ServerReady.Read(op.Spec{Public: true, Method: "GET", Path: "/ready", MCP: "-",
+		ServerReady.Read(op.Spec{Public: true, Alive: true, Waits: true, Method: "GET", Path: "/ready", MCP: "-",
 			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there, " +
 				"the clock is right.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
 		ServerTLSMoves.Read(op.Spec{Public: true, Method: "GET", Path: client.MovesPath, MCP: "-",

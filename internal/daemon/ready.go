@@ -3,11 +3,13 @@ package daemon
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"tandem/internal/client"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/installation"
@@ -22,15 +24,20 @@ type Ready struct {
 
 // readiness remembers the last look: whoever asks often does not make the server write often.
 type readiness struct {
-	mu      sync.Mutex
+	looking sync.Mutex // one looks at a time, which may take a while; it guards all but reasons
 	at      time.Time
-	reasons []reason
 	keys    []string   // files that were there
 	writing chan error // a write that has not come back yet
+
+	mu      sync.Mutex
+	reasons []reason
 }
 
-// reason is something that keeps the server from its work, and which part of it.
-type reason struct{ part, text, next string }
+// reason is something that keeps the server from its work, and which part of it. One that hangs does not even refuse.
+type reason struct {
+	part, text, next string
+	hangs            bool
+}
 
 // parts are what readiness looks at.
 var parts = []string{"clock", "database", "disk", "keys"}
@@ -39,7 +46,7 @@ func because(part string, err error) reason {
 	r := reason{part: part, text: err.Error()}
 	var f *fault.Error
 	if errors.As(err, &f) {
-		r.text, r.next = f.Msg, f.Next
+		r.text, r.next, r.hangs = f.Msg, f.Next, f.Data[client.Hangs] != ""
 	}
 	return r
 }
@@ -71,19 +78,31 @@ func (d *Daemon) readyOp(ctx context.Context, _ nothing) (Ready, error) {
 		return Ready{true}, nil
 	}
 	f := fault.New(fault.Unavailable, "server.ready", "the server is not ready")
-	if op.CallerFrom(ctx).Known() {
+	if op.CallerFrom(ctx).Known() || nearby(ctx) {
 		f = fault.New(fault.Unavailable, "server.ready", "the server is not ready: %s", texts(reasons)).WithNext("see: tandem doctor")
+		for _, r := range reasons {
+			f = f.With(client.Part+r.part, r.text)
+			if r.hangs {
+				f = f.With(client.Hangs, r.part)
+			}
+		}
 	}
 	return Ready{}, f
+}
+
+// nearby says whether a program of this user asks over a local socket, which the kernel knows without the database.
+func nearby(ctx context.Context) bool {
+	c, ok := connOf(ctx).(*net.UnixConn)
+	return ok && sameUser(c) == nil
 }
 
 // look finds what keeps the server from its work, and logs when that changes.
 func (d *Daemon) look() []reason {
 	r := &d.readiness
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.looking.Lock()
+	defer r.looking.Unlock()
 	if !r.at.IsZero() && time.Since(r.at) < lookAgain {
-		return r.reasons
+		return r.reasons // only whoever looks changes them
 	}
 	var found []reason
 	if err := d.writable(); err != nil {
@@ -106,7 +125,10 @@ func (d *Daemon) look() []reason {
 	case len(found) == 0 && len(r.reasons) > 0:
 		d.Log.Info("ready again")
 	}
-	r.reasons, r.at = found, time.Now()
+	r.at = time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reasons = found
 	return found
 }
 
@@ -122,7 +144,7 @@ func (d *Daemon) missingKeys() (found []reason) {
 			}
 		case f.Name == "secret.key" && !d.secretsLost(): // a rotation may have taken them into the keyring
 		case was || f.Always:
-			found = append(found, reason{"keys", f.Name + " is missing in the data folder", f.Lost(d.data).Next})
+			found = append(found, reason{part: "keys", text: f.Name + " is missing in the data folder", next: f.Lost(d.data).Next})
 		}
 	}
 	return found
@@ -153,6 +175,7 @@ func (d *Daemon) writable() error {
 		r.writing = nil
 		return err
 	case <-time.After(writeTime):
-		return fault.New(fault.Unavailable, "db", "the database does not answer")
+		return fault.New(fault.Unavailable, "db", "the database does not answer").With(client.Hangs, "database").
+			WithNext("look at the database and at the network to it; what waits goes on by itself when it answers")
 	}
 }

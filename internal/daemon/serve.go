@@ -170,7 +170,7 @@ func (s *serving) answer(context.Context) error {
 		if !panel {
 			around = append(around, s.withoutPanel)
 		}
-		start(l, s.server(keeping(s.fromOurs(networkAuth(s.identity, panel))), known.answers, around...))
+		start(l, s.server(keeping(s.remembering(s.fromOurs(networkAuth(s.identity, panel)))), known.answers, around...))
 	}
 	start(s.socket, s.server(controlAuth(s.identity), nil, s.withoutPanel))
 	return nil

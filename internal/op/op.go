@@ -55,6 +55,7 @@ type Spec struct {
 	People  bool     // only for people and their own tools: no agent, session, service or MCP caller, whatever was granted
 	Secret  []string // input fields that are never journalled nor logged, by JSON name
 	Public  bool     // answers without authentication (health, icon)
+	Alive   bool     // of what is public: answers also while the database does not, and waits for nothing of it
 	Socket  bool     // only over a local socket, never over a network door
 	Status  int      // HTTP status of success when it is not 200
 	// what it is told and what it answers are sealed words: reasons of failures are not journalled, answers not kept for a repetition

@@ -25,8 +25,10 @@ import (
 const poolKeeper = `
 "$1" "$2/pgbouncer.ini" >"$2/log" 2>&1 </dev/null &
 pid=$!
+echo $pid >"$2/pid"
 cat >/dev/null
 kill -TERM $pid
+kill -CONT $pid
 wait $pid
 `
 

@@ -88,9 +88,15 @@ func (k *Kit) at(path string) *client.Client {
 	return c.WhenHung(k.Hung)
 }
 
-// Hung is what is said of a daemon that does not answer.
-func (k *Kit) Hung() error {
+// Hung is what is said of a daemon that does not answer, and of one that says that its database does not.
+func (k *Kit) Hung(says *fault.Error) error {
 	pid := daemon.Holder(k.Data())
+	if says != nil {
+		return fault.New(fault.Unavailable, "cli", "tandem runs (PID %d) and waits: the %s does not answer", pid, says.Data[client.Hangs]).
+			With(client.Hangs, says.Data[client.Hangs]).
+			WithNext("look at the database and at the network to it; what waits goes on by itself when it answers, so what it was told " +
+				"may still happen; to end the server as it is: tandem down --force")
+	}
 	return fault.New(fault.Unavailable, "cli", "the server (PID %d) does not answer", pid).
 		WithNext("look at it (ps -o stat,wchan,args -p %d); end it: tandem down --force; then start it: tandem up", pid)
 }
@@ -106,13 +112,25 @@ func (k *Kit) Running(ctx context.Context) (*client.Client, error) {
 	defer cancel()
 	resp, err := c.Do(ctx, "GET", "/global/health", nil, nil)
 	if err != nil && errors.Is(err, context.DeadlineExceeded) {
-		return nil, k.Hung()
+		return nil, k.Hung(nil)
 	}
 	if err != nil {
 		return nil, err
 	}
 	resp.Body.Close()
 	return c, nil
+}
+
+// Answering is Running for commands that need the daemon's answer; away says what of its parts is not there, nil when all are.
+// One whose database hangs is an error at once, not after a call has waited for it.
+func (k *Kit) Answering(ctx context.Context) (c *client.Client, away *fault.Error, err error) {
+	if c, err = k.Running(ctx); err != nil {
+		return nil, nil, err
+	}
+	if away = c.Unready(ctx); away != nil && away.Data[client.Hangs] != "" {
+		return nil, away, k.Hung(away)
+	}
+	return c, away, nil
 }
 
 // Client is a client of the daemon, which is started when it is absent. With

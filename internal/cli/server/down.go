@@ -31,7 +31,7 @@ func newDown(k *kit.Kit) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			c, err := k.Running(ctx)
+			c, _, err := k.Answering(ctx)
 			if client.Absent(err) {
 				return fault.New(fault.Unavailable, "down", "tandem is not running")
 			}

@@ -119,7 +119,7 @@ func serve(ctx context.Context, k *kit.Kit, begin beginning, background, onDeman
 // demand, or that came back after a crash), so that one that was takes its
 // place.
 func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
-	c, err := k.Running(ctx)
+	c, _, err := k.Answering(ctx)
 	// One that is dying resets the connection. Whoever lives holds the lock, and taking that decides.
 	if client.Absent(err) || fault.Is(err, fault.Unavailable) {
 		return nil

@@ -33,7 +33,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			c, err := k.Running(ctx)
+			c, away, err := k.Answering(ctx)
 			if client.Absent(err) {
 				if told, err := starting(k); told || err != nil {
 					return err
@@ -48,6 +48,9 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				return unanswered(k, err)
 			}
 			st := &out.Status
+			if away != nil {
+				out.NotReady = away.Msg
+			}
 			var odd []string
 			if out.Repositories, odd, err = repositories(ctx, c, len(st.Repos) > 0); err != nil {
 				return err
@@ -61,6 +64,10 @@ func newStatus(k *kit.Kit) *cobra.Command {
 			return k.Show(out, func(w io.Writer) {
 				kit.Paint(w, kit.Green, "tandem is running")
 				fmt.Fprintln(w)
+				if away != nil {
+					kit.Paint(w, kit.Red, "But "+away.Msg)
+					fmt.Fprintln(w, " (tandem doctor)")
+				}
 				if out.Inbox > 0 {
 					fmt.Fprintf(w, "Needs you: %d (tandem inbox)\n", out.Inbox)
 				}
@@ -165,8 +172,9 @@ func starting(k *kit.Kit) (bool, error) {
 type statusOut struct {
 	wire.Status
 	Repositories []host.StatusOut `json:"repositories,omitempty"`
-	Inbox        int              `json:"inbox"`             // what needs a person: tandem inbox
-	Looking      int              `json:"looking,omitempty"` // sessions that were not looked at since the start
+	Inbox        int              `json:"inbox"`               // what needs a person: tandem inbox
+	Looking      int              `json:"looking,omitempty"`   // sessions that were not looked at since the start
+	NotReady     string           `json:"not_ready,omitempty"` // what keeps the server from its work
 }
 
 // repositories measures what is served.

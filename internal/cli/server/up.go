@@ -74,7 +74,7 @@ func up(ctx context.Context, k *kit.Kit, begin beginning, replace bool) error {
 // standing looks for a server that up or serve started. With replace it gives way: one of this very version starts again with the
 // flags and settings of now, one of another version is copied aside first.
 func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err error) {
-	c, err := k.Running(ctx)
+	c, _, err := k.Answering(ctx)
 	if client.Absent(err) {
 		s, err := k.Settings()
 		if err != nil {

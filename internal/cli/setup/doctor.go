@@ -79,10 +79,17 @@ func examine(ctx context.Context, k *kit.Kit) []Check {
 	if err != nil {
 		return []Check{broken("settings", err)}
 	}
-	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkParts(s), checkDisk(s),
-		checkDaemon(ctx, k), checkLog(s)}
-	checks = append(checks, checkFindings(ctx, k)...)
-	checks = append(checks, checkSandbox(ctx, k), checkSecrets(ctx, k), checkTerminals(ctx, k))
+	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkParts(s), checkDisk(s)}
+	v, daemon := checkDaemon(ctx, k)
+	checks = append(append(checks, daemon...), checkLog(s))
+	if v.unasked != "" {
+		for _, name := range []string{"ready", "sandbox", "secrets", "terminals"} {
+			checks = append(checks, Check{name, "note", "not checked: " + v.unasked, ""})
+		}
+	} else {
+		checks = append(checks, checkFindings(ctx, v, checks)...)
+		checks = append(checks, checkSandbox(v), checkSecrets(ctx, v), checkTerminals(ctx, v))
+	}
 	for _, p := range []struct{ program, why, debian string }{
 		{"git", "repositories", "git"},
 		{"tmux", "sessions with real agent programs", "tmux"},
@@ -145,45 +152,55 @@ func checkDisk(s *settings.Settings) Check {
 	return Check{"disk", "ok", "there is room", ""}
 }
 
-func checkDaemon(ctx context.Context, k *kit.Kit) Check {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+// examined is the server that is looked at. Where it cannot be asked, unasked says why, and no check asks it again.
+type examined struct {
+	c       *client.Client
+	st      wire.Status
+	unasked string
+}
+
+// checkDaemon says how the server is, in one line; what is wrong with its database is a line of its own.
+func checkDaemon(ctx context.Context, k *kit.Kit) (examined, []Check) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	c, err := k.Running(ctx)
+	c, away, err := k.Answering(ctx)
 	if f := kit.LastFailure(k.Data()); client.Absent(err) && f != nil {
-		return Check{"daemon", "bad", "not running; the last start failed: " + f.Msg, f.Next}
+		return examined{unasked: "the daemon is not running"}, []Check{{"daemon", "bad", "not running; the last start failed: " + f.Msg, f.Next}}
 	}
 	if client.Absent(err) {
-		return Check{"daemon", "note", "not running", "start it: tandem up"}
+		return examined{unasked: "the daemon is not running"}, []Check{{"daemon", "note", "not running", "start it: tandem up"}}
+	}
+	var st wire.Status
+	if err == nil {
+		st, err = op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
+	}
+	for i := 0; i < 10 && c != nil && away == nil && fault.Is(err, fault.Unavailable); i++ { // it looks again every two seconds
+		time.Sleep(500 * time.Millisecond)
+		away = c.Unready(ctx)
+	}
+	if err != nil && away != nil && away.Data[client.Part+"database"] != "" {
+		return examined{unasked: "the database is away"}, []Check{
+			{"daemon", "note", fmt.Sprintf("running, PID %d; it goes on by itself when its database is there again", daemon.Holder(k.Data())), ""},
+			{"database", "bad", away.Data[client.Part+"database"],
+				"check that it runs, and the network to it"}}
 	}
 	if err != nil {
-		return broken("daemon", err)
-	}
-	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
-	if err != nil {
-		return broken("daemon", err)
+		return examined{unasked: "the daemon does not answer"}, []Check{broken("daemon", err)}
 	}
 	detail := fmt.Sprintf("running, PID %d, %s on %s, %d events", st.PID, st.Version, st.Database, st.Events)
+	check := Check{"daemon", "ok", detail, ""}
 	switch {
 	case st.Version != k.Version:
-		return Check{"daemon", "bad", fmt.Sprintf("%s; this program is %s", detail, k.Version), "restart it: tandem up --replace"}
+		check = Check{"daemon", "bad", fmt.Sprintf("%s; this program is %s", detail, k.Version), "restart it: tandem up --replace"}
 	case !st.PIN:
-		return Check{"daemon", "note", detail + "; no PIN is set, so nobody can decide asks", "tandem pin set"}
+		check = Check{"daemon", "note", detail + "; no PIN is set, so nobody can decide asks", "tandem pin set"}
 	}
-	return Check{"daemon", "ok", detail, ""}
+	return examined{c: c, st: st}, []Check{check}
 }
 
 // checkSandbox says what confines the commands of sessions with models.
-func checkSandbox(ctx context.Context, k *kit.Kit) Check {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	c, err := k.Running(ctx)
-	if err != nil {
-		return Check{"sandbox", "note", "not checked: the daemon is not running", ""}
-	}
-	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
-	if err != nil {
-		return broken("sandbox", err)
-	}
+func checkSandbox(v examined) Check {
+	st := v.st
 	mend := "install bubblewrap (apt-get install bubblewrap), then: tandem up --replace"
 	switch st.Sandbox {
 	case "bwrap":
@@ -201,14 +218,10 @@ func checkSandbox(ctx context.Context, k *kit.Kit) Check {
 
 // checkSecrets says where the master key of the secrets is: whoever has the
 // disk has a key that is a file.
-func checkSecrets(ctx context.Context, k *kit.Kit) Check {
+func checkSecrets(ctx context.Context, v examined) Check {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	c, err := k.Running(ctx)
-	if err != nil {
-		return Check{"secrets", "note", "not checked: the daemon is not running", ""}
-	}
-	out, err := op.Do(ctx, c, secret.List, struct{}{})
+	out, err := op.Do(ctx, v.c, secret.List, struct{}{})
 	if err != nil {
 		return broken("secrets", err)
 	}
@@ -221,18 +234,14 @@ func checkSecrets(ctx context.Context, k *kit.Kit) Check {
 }
 
 // checkTerminals ends what closed sessions left behind, and says so.
-func checkTerminals(ctx context.Context, k *kit.Kit) Check {
+func checkTerminals(ctx context.Context, v examined) Check {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	c, err := k.Running(ctx)
-	if err != nil {
-		return Check{"terminals", "note", "not checked: the daemon is not running", ""}
-	}
-	out, err := op.Do(ctx, c, terminal.SessionReap, terminal.ReapIn{})
+	out, err := op.Do(ctx, v.c, terminal.SessionReap, terminal.ReapIn{})
 	if err != nil {
 		return broken("terminals", err)
 	}
-	known, err := op.Do(ctx, c, terminal.SessionPrograms, terminal.ReapIn{})
+	known, err := op.Do(ctx, v.c, terminal.SessionPrograms, terminal.ReapIn{})
 	if err != nil {
 		return broken("terminals", err)
 	}

@@ -8,24 +8,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/settings"
 )
 
-// checkFindings asks the running server what is wrong with it. One that is not running is checkDaemon's.
-func checkFindings(ctx context.Context, k *kit.Kit) []Check {
+// checkFindings asks the running server what is wrong with it, beside what was found without it.
+func checkFindings(ctx context.Context, v examined, found []Check) []Check {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	c, err := k.Running(ctx)
-	if err != nil {
-		return nil
-	}
-	out, err := op.Do(ctx, c, daemon.ServerFindings, identity.Nothing{})
+	out, err := op.Do(ctx, v.c, daemon.ServerFindings, identity.Nothing{})
 	if err != nil {
 		return []Check{broken("ready", err)}
 	}
@@ -36,7 +32,9 @@ func checkFindings(ctx context.Context, k *kit.Kit) []Check {
 		}
 	}
 	for _, f := range out.Findings {
-		checks = append(checks, Check(f))
+		if !slices.ContainsFunc(found, func(c Check) bool { return c.Name == f.Name && c.State == f.State }) {
+			checks = append(checks, Check(f))
+		}
 	}
 	return checks
 }
