@@ -31,6 +31,8 @@ type Room struct {
 	As func(ctx context.Context, tenant, actor string) (op.Caller, error)
 	// Told is called in the change that made a run fail, or wait for somebody to look at it.
 	Told func(tx *db.Tx, tenant string, r *wire.Run) error
+	// SwitchedOff is called in the change by which somebody switches off what another one had switched on.
+	SwitchedOff func(tx *db.Tx, tenant, name, on, off string) error
 	// Abandon ends an ask whose answer would do nothing any more.
 	Abandon func(tx *db.Tx, tenant, asker, ask, why string) (bool, error)
 	// Seal keeps what a webhook's sender signs with, Lend gives it to one call, and Drop forgets it.

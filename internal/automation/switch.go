@@ -170,6 +170,11 @@ func (r *Room) off(ctx context.Context, tx *db.Tx, in wire.NameIn) (*wire.Automa
 	if err := disarm(tx, s); err != nil {
 		return nil, err
 	}
+	if s.On && s.SwitchedBy != c.Name && r.SwitchedOff != nil {
+		if err := r.SwitchedOff(tx, c.Tenant, s.Name, s.SwitchedBy, c.Name); err != nil {
+			return nil, err
+		}
+	}
 	s.Live, s.On, s.SwitchedBy, s.SwitchedAt = "", false, c.Name, tx.Now()
 	if err := r.pauseAll(tx, s, "", c.Name); err != nil {
 		return nil, err

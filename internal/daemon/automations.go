@@ -45,7 +45,7 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 	}
 	r.Head = d.journal.Latest
 	r.Lend, r.Drop = d.rooms.secret.Lend, d.rooms.secret.Drop
-	r.Abandon, r.Told = d.rooms.approval.Abandon, d.runTold
+	r.Abandon, r.Told, r.SwitchedOff = d.rooms.approval.Abandon, d.runTold, d.offTold
 	r.As = func(ctx context.Context, tenant, actor string) (op.Caller, error) {
 		return d.identity.Caller(ctx, tenant, actor, op.DoorInside)
 	}

@@ -138,6 +138,14 @@ func (d *Daemon) runTold(tx *db.Tx, tenant string, r *automations.Run) error {
 	return d.rooms.notify.Put(tx, tenant, e)
 }
 
+// offTold tells of an automation that somebody else switched off than had switched it on.
+func (d *Daemon) offTold(tx *db.Tx, tenant, name, on, off string) error {
+	reason := fmt.Sprintf("%s switched off what %s had switched on.", off, on)
+	return d.rooms.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "automation", Status: "off", ID: name,
+		Summary: reason, Reason: reason}, Says: "was switched off", Push: notify.Normal,
+		Next: fmt.Sprintf("to switch it on again: tandem automation on %s", name), Page: "/panel"})
+}
+
 // told are the ways that are set up.
 func (d *Daemon) told() []wire.Told {
 	ways := []wire.Told{{Way: "events.log"}}

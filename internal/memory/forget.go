@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/memory/wire"
 	"tandem/internal/op"
 )
@@ -34,6 +35,10 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, in wire.IDIn) (wire.Forget
 	}
 	if rec.State == wire.Forgotten {
 		return out, conflict("%s is forgotten already", in.ID).WithNext("see what is there: tandem memory list")
+	}
+	if rec.Trust == wire.Stated && rec.Owner != c.Name && !op.Allowed(ctx, "memory.admin", at(rec.Tier, rec.Of)) {
+		return out, fault.New(fault.Denied, "memory.forget", "%s is what %s wrote, and forgetting takes it from everybody", in.ID, rec.Owner).
+			WithNext("take it back without losing it: tandem memory demote %s; or ask %s, or an owner of this house", in.ID, rec.Owner)
 	}
 	if rec.State == wire.Live {
 		if err := unindex(tx, c.Tenant, rec); err != nil {
