@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -29,7 +30,7 @@ func ShellFacts(dir, line string) Facts {
 	runs, words, followed := Runs(line)
 	f.Runs, f.Unread = runs, !followed
 	f.Named, f.Reached = placesIn(dir, words)
-	cmds, ok := Commands(line)
+	cmds, ok := Commands(told(line))
 	if !ok {
 		f.Opaque = true
 		return f
@@ -41,6 +42,28 @@ func ShellFacts(dir, line string) Facts {
 	}
 	return f
 }
+
+// told is the line that a shell is told with -c, where a line is nothing but that: programs hand over their commands so. Only a shell that
+// the machine brought counts, and only one that reads a line as Commands does.
+func told(line string) string {
+	cmds, ok := splitWords(line)
+	if !ok || len(cmds) != 1 || len(cmds[0]) < 3 {
+		return line
+	}
+	words := cmds[0]
+	dir, name := path.Split(words[0])
+	last := len(words) - 1
+	if !plainShells[name] || dir != "" && !plainPlaces[dir] || !toldBy.MatchString(strings.Join(words[1:last], " ")) {
+		return line
+	}
+	return words[last]
+}
+
+var (
+	plainShells = setOf([]string{"sh", "bash", "dash", "zsh", "ksh"})
+	plainPlaces = setOf([]string{"/bin/", "/usr/bin/", "/usr/local/bin/"})
+	toldBy      = regexp.MustCompile(`^(-l )?-l?c$`)
+)
 
 // placesIn takes words of a command for paths and addresses.
 func placesIn(dir string, words []string) (paths, hosts []string) {

@@ -160,6 +160,13 @@ func networkDenialsBind(t *testing.T, agent string) {
 	if there() {
 		t.Error("its command ran on")
 	}
+	readable := ownShell(agent, "ls | head; printf %s%s read able")
+	if agent == "codex" { // out of its own sandbox: Codex asks then, and hands the line over as a shell's
+		readable = escalated("ls | head; printf %s%s read able")
+	}
+	if got := h.send("a", "look "+readable+" [[result]]"); !strings.Contains(got.Report, "readable") {
+		t.Errorf("a line that can be read and names no host: %+v", got)
+	}
 	grant(book.GrantIn{Effect: "deny", Resource: "tool:/network", Permissions: []string{"execute"}})
 	h.eventually("it is in a new box", func() bool {
 		s := h.seat("a")
