@@ -176,13 +176,25 @@ func scanRule(rows *sql.Rows) (r Rule, err error) {
 	return r, json.Unmarshal([]byte(chain), &r.For)
 }
 
-// Rules are the standing answers that could speak for a caller's call of an operation.
-func (r *Room) Rules(ctx context.Context, c op.Caller, opName string) ([]Rule, error) {
+// Rules are the standing answers that count for a call as the policy is now.
+func (r *Room) Rules(ctx context.Context, c Call) ([]Rule, error) {
 	rows, err := r.db.Query(ctx, "SELECT "+ruleColumns+
 		" FROM approval_rule WHERE tenant = ? AND op = ? AND session IN (?, '') AND expires_at > ? ORDER BY id",
-		c.Tenant, opName, c.Session, r.db.Now())
+		c.Caller.Tenant, c.Op, c.Caller.Session, r.db.Now())
 	all, err := db.Collect(rows, err, scanRule)
-	return slices.DeleteFunc(all, func(x Rule) bool { return !slices.Equal(x.For, orEmpty(c.For)) }), err
+	all = slices.DeleteFunc(all, func(x Rule) bool { return !slices.Equal(x.For, orEmpty(c.Caller.For)) })
+	if err != nil || len(all) == 0 || c.Needs.Two {
+		return nil, err
+	}
+	named, err := r.guards.Circle(ctx, nil, c.Caller.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	ask := Ask{Approvers: c.Approvers, Needs: c.Needs, For: c.Caller.For}
+	return slices.DeleteFunc(all, func(x Rule) bool {
+		n, err := ask.takes(Answer{By: x.Owner}, nil, named)
+		return err != nil || n.As != "" // who stands in answers each time
+	}), nil
 }
 
 func (r *Room) rules(ctx context.Context, _ Nothing) (RulesOut, error) {
@@ -191,14 +203,24 @@ func (r *Room) rules(ctx context.Context, _ Nothing) (RulesOut, error) {
 	rows, err := r.db.Query(ctx, "SELECT "+ruleColumns+" FROM approval_rule WHERE tenant = ? AND expires_at > ? ORDER BY id", c.Tenant,
 		r.db.Now())
 	all, err := db.Collect(rows, err, scanRule)
+	if err != nil {
+		return out, err
+	}
+	named, err := r.guards.Circle(ctx, nil, c.Tenant)
+	if err != nil {
+		return out, err
+	}
 	for _, x := range all {
+		if _, here := named([]string{"person:*"}, x.Owner); !here {
+			continue // who made it was removed or disabled
+		}
 		mine := c.Kind != op.Agent && c.Kind != op.Session || x.Session == c.Session && c.Session != "" ||
 			slices.Contains(x.For, string(c.Kind)+":"+c.Name)
 		if mine && op.May(ctx, "approval.read", at(x.ID)) {
 			out.Rules = append(out.Rules, x)
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 func (r *Room) forget(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {

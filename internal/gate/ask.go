@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 
 	"tandem/internal/approval"
 	"tandem/internal/db"
@@ -18,7 +17,11 @@ import (
 // ask finds the ask that stands for this exact call, or files one; the ask and the event that tells of it are one
 // transaction. nil means that it is approved: the call may go on, and spends the approval on its way.
 func (g *Gate) ask(ctx context.Context, c *call) error {
-	if err := g.standing(ctx, c); err != nil || c.ruled {
+	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Needs: approval.Needs(c.decision.Needs)}
+	for _, p := range c.decision.Approvers {
+		wish.Approvers = append(wish.Approvers, p.String())
+	}
+	if err := g.standing(ctx, c, wish); err != nil || c.ruled {
 		return err
 	}
 	digest, err := c.asking(ctx)
@@ -29,9 +32,8 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	wish := approval.Call{Caller: c.caller, Op: c.op.Name, Resource: c.resource.String(), Digest: digest, Input: input,
-		Reason: c.decision.Reason, By: c.decision.By,
-		Bound: c.bound, Needs: approval.Needs(c.decision.Needs)}
+	wish.Resource, wish.Digest, wish.Input, wish.Bound = c.resource.String(), digest, input, c.bound
+	wish.Reason, wish.By = c.decision.Reason, c.decision.By
 	if wish.Until, err = c.op.Until(ctx, c.in); err != nil {
 		return err
 	}
@@ -39,9 +41,6 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 		wish.Command = t.Shell
 	}
 	wish.Always, wish.AlwaysInFolder = policy.Suggest(c.tool, c.facts), policy.SuggestIn(c.tool, c.facts)
-	for _, p := range c.decision.Approvers {
-		wish.Approvers = append(wish.Approvers, p.String())
-	}
 	var a *approval.Ask
 	var held bool
 	var lacks string
@@ -104,28 +103,22 @@ func (c *call) asking(ctx context.Context) (string, error) {
 	return c.asked, nil
 }
 
-// standing looks for a standing answer of somebody who may answer this ask.
-func (g *Gate) standing(ctx context.Context, c *call) error {
+// standing looks for a standing answer that counts for this ask and covers what the call touches.
+func (g *Gate) standing(ctx context.Context, c *call, wish approval.Call) error {
 	if c.tool == "" || c.caller.Session == "" {
 		return nil
 	}
-	rules, err := g.asks.Rules(ctx, c.caller, c.op.Name)
+	rules, err := g.asks.Rules(ctx, wish)
 	if err == nil {
 		rules, err = g.vouched(ctx, rules)
 	}
-	if err != nil {
-		return err
-	}
-	needs := c.decision.Needs
 	for _, r := range rules {
-		may := c.view.Names(c.decision.Approvers, r.Owner) && !needs.Two && len(needs.Presence) == 0 &&
-			!(needs.Others && slices.Contains(c.caller.For, "person:"+r.Owner))
-		if may && policy.ToolCovers(r.Pattern, c.tool, c.facts) {
+		if policy.ToolCovers(r.Pattern, c.tool, c.facts) {
 			c.approval, c.ruled = r.ID, true
 			return nil
 		}
 	}
-	return nil
+	return err
 }
 
 // filed records that somebody has to answer. The event is about what the call touches, so whoever may see that may see this.

@@ -82,9 +82,3 @@ func (v *View) Asked(by string) Decision {
 func nobody(d Decision) Decision {
 	return Decision{Code: CodeNobody, By: d.By, Reason: "an approval is needed, and nobody may give it"}
 }
-
-// Names says whether a list of approvers names a person, by themselves or by a group.
-func (v *View) Names(approvers []PrincipalRef, person string) bool {
-	who := PrincipalRef{Kind: Person, ID: person}
-	return v != nil && v.policy != nil && slices.ContainsFunc(approvers, func(p PrincipalRef) bool { return v.policy.groups.names(p, who) })
-}
