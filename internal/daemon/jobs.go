@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -30,6 +31,9 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 			return err
 		}})
 	r.Rooms, r.Tools, r.Box, r.Folder = &d.inner, d.rooms.session.Checkouts, box, filepath.Join(d.data, "jobs")
+	if n, err := strconv.Atoi(d.Settings.Get("queue_train")); err == nil {
+		r.Train = min(n, job.MaxTrain)
+	}
 	if d.self != nil {
 		r.Owner = d.self.Server
 	}

@@ -25,7 +25,7 @@ const maxOutput = 16 << 10
 // check runs a job's check on its commit, and with the base's copies of what the check consists of where those differ.
 func (r *Room) check(ctx context.Context, j *Job) (e Event, err error) {
 	e.Kind = Checked
-	if err := r.mayCheck(ctx, j); err != nil {
+	if err := r.mayCheck(ctx, j, ""); err != nil {
 		return e, err
 	}
 	if err := r.Tools.Genuine(ctx, j.Repo, j.Base, j.Commit, false); err != nil {
@@ -56,11 +56,11 @@ func (r *Room) check(ctx context.Context, j *Job) (e Event, err error) {
 }
 
 // mayCheck refuses a check to whoever may not see all files that it would run on: what it prints and its exit code tell of any of them.
-func (r *Room) mayCheck(ctx context.Context, j *Job) error {
+func (r *Room) mayCheck(ctx context.Context, j *Job, commit string) error {
 	if j.Check == "" {
 		return nil
 	}
-	out, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, wire.Unseen, wire.IDIn{ID: j.ID})
+	out, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, wire.Unseen, wire.UnseenIn{ID: j.ID, Commit: commit})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r *Room) keeps(ctx context.Context, j *Job) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	out, err := op.Do(op.WithCaller(ctx, s.Caller()), r.Rooms, wire.Unseen, wire.IDIn{ID: j.ID})
+	out, err := op.Do(op.WithCaller(ctx, s.Caller()), r.Rooms, wire.Unseen, wire.UnseenIn{ID: j.ID})
 	return out.Hidden > 0, err
 }
 

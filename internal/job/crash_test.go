@@ -86,7 +86,7 @@ func (s *sessions) invoke(ctx context.Context, name string, in any) (any, error)
 		err := s.tools.Discard(context.WithoutCancel(ctx), checkout.Checkout{Kind: checkout.Worktree, Repo: filepath.Dir(s.path) + "/app",
 			Path: s.path, Name: "tandem/" + strings.TrimPrefix(filepath.Base(s.path), "app-")})
 		return session.DiscardOut{OK: err == nil}, err
-	case wire.IDIn:
+	case wire.UnseenIn:
 		return wire.UnseenOut{}, nil
 	}
 	return nil, fault.New(fault.NotFound, name, "there is no %T", in)

@@ -55,11 +55,11 @@ type Event struct {
 	Kind Kind
 	// Placed
 	Task, Space, Folder string
-	// Opened; the base also of Remade and Conflict
+	// Opened; the base also of Remade, Conflict and Landed
 	Repo, Base, Onto, Path, Branch, Work, Session, Agent string
-	// Opened, Returned, Failed: where the branch stands
+	// Opened, Returned, Failed, Landed: where the branch stands
 	Tip string
-	// Prompted, Ended, Remade, Merged
+	// Prompted, Ended, Remade, Merged, Landed
 	Turn, Commit, Ref, Next, By string
 	// Failed, Told, Stop, Conflict
 	Text string

@@ -56,7 +56,8 @@ func (r *Room) Ops() []op.Op {
 				return r.move(ctx, tx, in.ID, Event{Kind: Resume})
 			}),
 		wire.Unseen.Read(op.Spec{Right: "job.read", Masked: true, MCP: "-",
-			Doc: "Count the files of a job's commit that the caller may not see. A job asks it for its own session."}, one, r.unseen),
+			Doc: "Count the files of a job's commit that the caller may not see. A job asks it for its own session."},
+			func(in wire.UnseenIn) op.Resource { return at(in.ID) }, r.unseen),
 		wire.Merge.Effect(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/jobs/{id}/merge", MCP: "-",
 			Doc: "Merge a job's commit into its repository. Needs a person present, and is bound to the commit that the person saw."},
 			func(in wire.MergeIn) op.Resource { return at(in.ID) }, r.merge, r.recover))
@@ -272,7 +273,7 @@ func (r *Room) wait(ctx context.Context, in wire.WaitIn) (*wire.Job, error) {
 	}
 }
 
-func (r *Room) unseen(ctx context.Context, in wire.IDIn) (out wire.UnseenOut, err error) {
+func (r *Room) unseen(ctx context.Context, in wire.UnseenIn) (out wire.UnseenOut, err error) {
 	c := op.CallerFrom(ctx)
 	j, err := r.get(ctx, c.Tenant, in.ID)
 	if err != nil {
@@ -289,6 +290,6 @@ func (r *Room) unseen(ctx context.Context, in wire.IDIn) (out wire.UnseenOut, er
 			return out, nil
 		}
 	}
-	out.Hidden, err = r.hidden(ctx, j, j.Commit)
+	out.Hidden, err = r.hidden(ctx, j, cmp.Or(in.Commit, j.Commit))
 	return out, err
 }

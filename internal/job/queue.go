@@ -20,6 +20,7 @@ const (
 	Joined   Kind = "joined"   // the branch moved on, and this commit holds both
 	Unqueued Kind = "unqueued" // it needs a person again
 	Ranked   Kind = "ranked"   // it has another priority
+	Landed   Kind = "landed"   // it was in a train, and the branch was moved to a commit of that
 )
 
 // queued moves a job into, in and out of its queue; done is false for events that are not the queue's.
@@ -44,6 +45,9 @@ func (j *Job) queued(e Event, now time.Time) (done bool) {
 		j.requeued(e)
 	case e.Kind == Merge && e.Commit == j.Commit && j.mayMerge():
 		j.State, j.Reason, j.Ref, j.Next, j.MergedBy = wire.Merged, "", e.Ref, e.Next, j.ApprovedBy
+	case e.Kind == Landed && e.Tip != "":
+		j.Commit, j.Base, j.Verdict, j.ByBase = e.Commit, e.Base, wire.Green, ""
+		j.State, j.Reason, j.Ref, j.MergedBy = wire.Merged, "", e.Ref, j.ApprovedBy
 	default:
 		return false
 	}

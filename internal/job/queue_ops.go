@@ -151,6 +151,24 @@ func (r *Room) set(ctx context.Context, in wire.QueueIn, fn func(q *wire.Queue, 
 	return q, nil
 }
 
+// masked takes the names of jobs out of a queue that the caller may not see.
+func masked(ctx context.Context, q *wire.Queue) {
+	see := func(id string) string {
+		if !op.May(ctx, "job.list", at(id)) {
+			return ""
+		}
+		return id
+	}
+	if q.Train != nil {
+		for i := range q.Train.Cars {
+			q.Train.Cars[i].Job = see(q.Train.Cars[i].Job)
+		}
+	}
+	if q.Suspect != nil {
+		q.Suspect.Job = see(q.Suspect.Job)
+	}
+}
+
 func (r *Room) listQueues(ctx context.Context, _ wire.QueueListIn) (wire.QueueListOut, error) {
 	tenant := op.CallerFrom(ctx).Tenant
 	out := wire.QueueListOut{Queues: []*wire.Queue{}}
@@ -177,6 +195,7 @@ func (r *Room) listQueues(ctx context.Context, _ wire.QueueListIn) (wire.QueueLi
 		known[i].Jobs = append(known[i].Jobs, &j.Job)
 	}
 	for _, q := range known {
+		masked(ctx, q)
 		if len(q.Jobs) > 0 || op.May(ctx, "job.list", at("")) {
 			out.Queues = append(out.Queues, q)
 		}

@@ -31,6 +31,7 @@ type Room struct {
 	End    func(ctx context.Context, tenant, session string, program bool) error
 	Folder string // where checks run
 	Disk   int64  // how much a check may write
+	Train  int    // how many jobs of a queue are checked together, at most
 	// Told hears of every move, in the transaction in which it comes about.
 	Told func(tx *db.Tx, tenant string, j wire.Job, from wire.State) error
 	// Needs is what keeps a session from going on until a person answers, as far as the caller may see it.
@@ -74,6 +75,7 @@ var (
 // New makes the room. It does nothing until Run; what it does not own is given before.
 func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
 	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Begun: func() {}, Disk: maxDisk,
+		Train: DefaultTrain,
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
 		Told:  func(*db.Tx, string, wire.Job, wire.State) error { return nil },
 		Needs: func(context.Context, string) []wire.Need { return nil },
@@ -238,34 +240,41 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 
 // checks runs the check; it is ended when the job is stopped meanwhile.
 func (r *Room) checks(ctx context.Context, j *Job, w *worker) error {
-	running, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan struct{})
 	var e Event
 	var err error
-	r.all.Go(func() {
-		defer close(ended)
-		e, err = r.check(running, j)
-	})
-	for over := false; !over; {
-		select {
-		case <-ended:
-			over = true
-		case <-w.woken:
-			if now, gone := r.get(ctx, j.Tenant, j.ID); gone != nil || now.State != j.State {
-				cancel()
-				<-ended
-				return nil
-			}
-		}
-	}
-	if ctx.Err() != nil {
+	if !r.during(ctx, w, func() bool {
+		now, err := r.get(ctx, j.Tenant, j.ID)
+		return err == nil && now.State == j.State
+	}, func(running context.Context) { e, err = r.check(running, j) }) {
 		return ctx.Err()
 	}
 	if err != nil {
 		return r.failed(ctx, j, err)
 	}
 	return r.happened(ctx, j, e)
+}
+
+// during does something that lasts. It is ended, and false is said, when somebody is woken and it is not wanted any more.
+func (r *Room) during(ctx context.Context, w *worker, wanted func() bool, do func(context.Context)) bool {
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	r.all.Go(func() {
+		defer close(ended)
+		do(running)
+	})
+	for {
+		select {
+		case <-ended:
+			return ctx.Err() == nil
+		case <-w.woken:
+			if !wanted() {
+				cancel()
+				<-ended
+				return false
+			}
+		}
+	}
 }
 
 // failed stops a job that cannot go on, and says why.

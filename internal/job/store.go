@@ -120,38 +120,40 @@ func (r *Room) happened(ctx context.Context, j *Job, e Event) error {
 
 // settle moves a job, or says that it is elsewhere by now.
 func (r *Room) settle(ctx context.Context, j *Job, e Event) error {
-	return r.DB.Write(ctx, func(tx *db.Tx) error {
-		said := map[string]any{"event": e.Kind, "from": j.State, "turn": j.Flight}
-		after, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
-			if now.State != j.State || now.Flight != j.Flight || now.Commit != j.Commit || now.Turns != j.Turns {
-				return errStale
-			}
-			return now.Apply(e, tx.Now())
-		})
-		if err != nil {
-			return err
+	return r.DB.Write(ctx, func(tx *db.Tx) error { return r.settleIn(tx, j, e) })
+}
+
+func (r *Room) settleIn(tx *db.Tx, j *Job, e Event) error {
+	said := map[string]any{"event": e.Kind, "from": j.State, "turn": j.Flight}
+	after, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
+		if now.State != j.State || now.Flight != j.Flight || now.Commit != j.Commit || now.Turns != j.Turns {
+			return errStale
 		}
-		for _, ev := range []*wire.Evidence{e.Own, e.ByBase} {
-			if ev == nil {
-				continue
-			}
-			if err := r.keep(tx, j, ev); err != nil {
-				return err
-			}
-		}
-		said["state"], said["reason"], said["commit"] = after.State, after.Reason, after.Commit
-		said["evidence"], said["evidence_by_base"] = unsaid(e.Own), unsaid(e.ByBase)
-		payload, err := json.Marshal(said)
-		if err != nil {
-			return err
-		}
-		_, err = r.Journal.Append(tx, journal.Event{Tenant: j.Tenant, Type: EventMoved, Phase: journal.Done, Actor: j.Caller.Name,
-			For: j.Caller.For, Resource: at(j.ID).String(), Payload: payload})
-		if err != nil {
-			return err
-		}
-		return r.Told(tx, j.Tenant, after.Job, j.State)
+		return now.Apply(e, tx.Now())
 	})
+	if err != nil {
+		return err
+	}
+	for _, ev := range []*wire.Evidence{e.Own, e.ByBase} {
+		if ev == nil {
+			continue
+		}
+		if err := r.keep(tx, j, ev); err != nil {
+			return err
+		}
+	}
+	said["state"], said["reason"], said["commit"] = after.State, after.Reason, after.Commit
+	said["evidence"], said["evidence_by_base"] = unsaid(e.Own), unsaid(e.ByBase)
+	payload, err := json.Marshal(said)
+	if err != nil {
+		return err
+	}
+	_, err = r.Journal.Append(tx, journal.Event{Tenant: j.Tenant, Type: EventMoved, Phase: journal.Done, Actor: j.Caller.Name,
+		For: j.Caller.For, Resource: at(j.ID).String(), Payload: payload})
+	if err != nil {
+		return err
+	}
+	return r.Told(tx, j.Tenant, after.Job, j.State)
 }
 
 // unsaid is evidence for the journal, which more people read than may see the files: without what the check printed.

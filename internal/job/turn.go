@@ -19,18 +19,24 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 	if err != nil {
 		return err
 	}
-	if len(line) == 0 || line[0].ID != j.ID { // nor does it look at the branch, which the first one may be moving
+	q, err := r.queue(ctx, j.Tenant, j.Repo, j.Onto)
+	if err != nil {
+		return err
+	}
+	if leads(q.Train, line) != j.ID { // nor does it look at the branch, which the first one may be moving
 		pause(ctx, w.woken, 2*time.Second)
 		return nil
 	}
 	tip := r.tip(ctx, j.Repo, j.Onto)
-	q, err := r.look(ctx, j, tip)
-	if err != nil {
+	if q, err = r.look(ctx, j, tip); err != nil {
 		return err
 	}
 	if q.Paused {
 		pause(ctx, w.woken, 2*time.Second)
 		return nil
+	}
+	if q.Train != nil {
+		return r.ride(ctx, j, q, line, tip, w)
 	}
 	if err := r.people.Known(ctx, j.Tenant, j.ApprovedBy); fault.Is(err, fault.Unauthenticated) || fault.Is(err, fault.NotFound) {
 		return r.unqueue(ctx, j, j.ApprovedBy+" approved it, and may do nothing here any more; it needs another look")
@@ -49,12 +55,21 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 		return r.unqueue(ctx, j, "the branch "+j.Onto+" holds it already, and tandem did not bring it there")
 	case r.Tools.Holds(ctx, j.Repo, tip, j.Commit): // it arrived before the server ended
 		return r.arrived(ctx, j, q)
+	}
+	if t, err := r.couple(ctx, q, line, tip); err != nil {
+		return err
+	} else if t != nil {
+		return r.departs(ctx, j, t)
+	}
+	switch {
 	case tip != j.Base: // what a person was shown, and the check saw, is the difference to the base
 		return r.joins(ctx, j, tip)
 	case !j.mayMerge() && j.Check == "":
 		return r.unqueue(ctx, j, "the branch "+j.Onto+" moved: this is both together, and nothing checks it; it needs another look")
 	case !j.mayMerge():
-		return r.checks(ctx, j, w)
+		err := r.checks(ctx, j, w)
+		r.others(ctx, j) // it may have left the queue
+		return err
 	}
 	if err := r.Tools.Genuine(ctx, j.Repo, j.Base, j.Commit, false); err != nil {
 		return r.failed(ctx, j, err)
@@ -134,7 +149,7 @@ const EventOutside = "queue.moved"
 
 // look reads a queue, and pauses it when somebody else moved its branch to a commit that no job of the queue is at.
 func (r *Room) look(ctx context.Context, j *Job, tip string) (q *wire.Queue, err error) {
-	if q, err = r.queue(ctx, j.Tenant, j.Repo, j.Onto); err != nil || q.Paused || tip == j.Commit {
+	if q, err = r.queue(ctx, j.Tenant, j.Repo, j.Onto); err != nil || q.Paused || tip == j.Commit || q.Train != nil && q.Train.Landing == tip {
 		return q, err
 	}
 	if was := *q; !noticed(&was, tip) {

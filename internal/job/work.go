@@ -53,7 +53,7 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 	if err := r.again(ctx, j); err != nil {
 		return err
 	}
-	if err := r.mayCheck(ctx, j); err != nil {
+	if err := r.mayCheck(ctx, j, ""); err != nil {
 		return r.failed(ctx, j, err)
 	}
 	as := op.WithCaller(ctx, j.Caller)

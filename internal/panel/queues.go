@@ -14,6 +14,7 @@ type QueueRow struct {
 	Protected, Paused    bool
 	Jobs                 []JobRow
 	Push                 *wire.Push
+	Train                string // what a train is doing
 }
 
 // pushHref asks about pushing what waits; "" where nothing does, or it is pushed by itself.
@@ -31,7 +32,7 @@ func (v *visit) queues() (out []QueueRow, err error) {
 	list, err := ask(v, wire.QueueList, wire.QueueListIn{})
 	for _, q := range list.Queues {
 		row := QueueRow{Repo: q.Repo, Branch: q.Branch, Reason: q.Reason, Protected: q.Protected, Paused: q.Paused,
-			Push: q.Push}
+			Push: q.Push, Train: q.About()}
 		for _, j := range q.Jobs {
 			row.Jobs = append(row.Jobs, jobRow(j))
 		}

@@ -34,6 +34,8 @@ var table = []Setting{
 		OneOf: []string{"off", "token", "open"}, Guard: true},
 	{Key: "wakes_per_hour", Env: []string{"TANDEM_WAKES_PER_HOUR"}, Default: "20",
 		Doc: "how often an hour messages of a space may wake an idle agent; beyond it they wait", Form: &positive},
+	{Key: "queue_train", Env: []string{"TANDEM_QUEUE_TRAIN"}, Default: "4",
+		Doc: "how many jobs of a merge queue are checked together, 1 to 16; 1 merges one after the other", Form: &cars},
 	{Key: "idle_exit", Env: []string{"TANDEM_IDLE_EXIT"}, Default: "15m",
 		Doc: "a daemon that was started on demand ends after this long without work", Form: &duration},
 	{Key: "api_token", Env: []string{"TANDEM_API_TOKEN"}, Doc: "the API's token: everyday rights; made when absent", Secret: true},

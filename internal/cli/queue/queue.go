@@ -1,4 +1,4 @@
-// Package queue holds the commands for merge queues: jobs that a person approved, merged one after the other.
+// Package queue holds the commands for merge queues: jobs that a person approved, merged in their order.
 package queue
 
 import (
@@ -19,9 +19,11 @@ import (
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{
-		Use: "queue", Short: "Approved jobs that are merged one after the other", Args: cobra.NoArgs,
-		Long: "A queue merges jobs that a person approved into a branch, one after the other. When the branch moved on, it is brought " +
-			"into the job's workspace first, and the job's check runs on exactly that. What is red or does not go together goes back to the agent.",
+		Use: "queue", Short: "Approved jobs that are merged in their order", Args: cobra.NoArgs,
+		Long: "A queue merges jobs that a person approved into a branch, in their order. When the branch moved on, it is brought into the " +
+			"job's workspace first, and the job's check runs on exactly that. What is red or does not go together goes back to the agent.\n" +
+			"Several that wait are checked together, as a train, and merged at once when that is green; else the one that is red is " +
+			"looked for. The setting queue_train says how many.",
 		Example: "  tandem queue\n  tandem queue add job_01j… --commit 4f2a…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := op.Do(cmd.Context(), k, wire.QueueList, wire.QueueListIn{})
@@ -54,9 +56,18 @@ func list(w io.Writer, out wire.QueueListOut) {
 		for i, j := range q.Jobs {
 			title, _, _ := strings.Cut(j.Task, "\n")
 			why := "waits for the one before"
-			switch {
+			suspected := q.Suspect != nil && q.Suspect.Job == j.ID && q.Suspect.QueuedAt.Equal(j.QueuedAt)
+			switch n := q.Rides(j.ID); {
 			case q.Paused:
 				why = "waits: the queue is paused"
+			case n > 0 && q.Train.Red > 0 && n > q.Train.Red:
+				why = "in the train, behind one that is red"
+			case n > 0:
+				why = fmt.Sprintf("in the train, place %d of %d", n, len(q.Train.Cars))
+			case q.Train != nil:
+				why = "waits for the train"
+			case suspected && i > 0:
+				why = "comes alone: a train was red with it"
 			case i == 0 && j.Verdict == wire.Unchecked && j.Check != "":
 				why = "its check runs together with " + j.Onto
 			case i == 0:
@@ -74,6 +85,9 @@ func head(w io.Writer, q *wire.Queue) {
 		what = ", protected"
 	}
 	fmt.Fprintf(w, "%s of %s%s\n", kit.VisibleLine(q.Branch), kit.VisibleLine(q.Repo), what)
+	if about := q.About(); about != "" {
+		fmt.Fprintf(w, "  train: %s\n", about)
+	}
 	pushed(w, q)
 	if q.Paused {
 		fmt.Fprintf(w, "  paused: %s\n  let it go on: tandem queue resume %s -C %s\n", kit.VisibleLine(q.Reason), kit.VisibleLine(q.Branch),

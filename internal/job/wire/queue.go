@@ -1,6 +1,12 @@
 package wire
 
-import "tandem/internal/op"
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"tandem/internal/op"
+)
 
 // The operations of merge queues: one for each branch of a repository.
 const (
@@ -27,6 +33,57 @@ type Queue struct {
 	Jobs []*Job `json:"jobs,omitempty" jsonschema:"in their order; when queues are listed"`
 
 	Push *Push `json:"push,omitempty" jsonschema:"where what the queue merged is pushed to"`
+
+	Train   *Train   `json:"train,omitempty" jsonschema:"the jobs that are checked together and merged with one move of the branch"`
+	Suspect *Suspect `json:"suspect,omitempty" jsonschema:"the job with which a train was red: it is checked and merged alone"`
+}
+
+// Train is several jobs of a queue, each merged on top of the one before. The branch is moved once, to a commit on which the checks of all
+// that it brings were green.
+type Train struct {
+	Base  string `json:"base" jsonschema:"where the branch stood when it was put together"`
+	Cars  []Car  `json:"cars" jsonschema:"in their order"`
+	Green int    `json:"green" jsonschema:"as many of the first ones are green together"`
+	Red   int    `json:"red,omitempty" jsonschema:"as many of the first ones are red together; 0: none are known to be"`
+	// Landing is written down before the branch is moved.
+	Landing string `json:"landing,omitempty" jsonschema:"the commit that the branch is being moved to"`
+}
+
+// Car is a job in a train.
+type Car struct {
+	Job    string `json:"job" jsonschema:"empty: one that you may not see"`
+	From   string `json:"from" jsonschema:"the job's own commit"`
+	Commit string `json:"commit" jsonschema:"that one together with the branch and the cars before it"`
+}
+
+// Rides says where a job is in the train of its queue, from 1 on; 0 where it is in none.
+func (q *Queue) Rides(job string) int {
+	if q.Train == nil || job == "" {
+		return 0
+	}
+	return 1 + slices.IndexFunc(q.Train.Cars, func(c Car) bool { return c.Job == job })
+}
+
+// About is what a train is doing, in words for people; "" where the queue has none.
+func (q *Queue) About() string {
+	t := q.Train
+	switch {
+	case t == nil:
+		return ""
+	case t.Landing != "":
+		return fmt.Sprintf("the branch moves to %.12s, with %d jobs at once", t.Landing, t.Green)
+	case t.Red == 0:
+		return fmt.Sprintf("%d jobs are checked together, on top of %.12s; when that is green, all are merged at once", len(t.Cars), t.Base)
+	case t.Green == 0:
+		return fmt.Sprintf("the first %d together are red: fewer are tried, to find the one that is", t.Red)
+	}
+	return fmt.Sprintf("the first %d together are red, the first %d green: the one that is red is looked for", t.Red, t.Green)
+}
+
+// Suspect is a job with which a train was red.
+type Suspect struct {
+	Job      string    `json:"job" jsonschema:"empty: one that you may not see"`
+	QueuedAt time.Time `json:"queued_at" jsonschema:"when it came into the queue; once it comes again it is not suspected"`
 }
 
 // Push is what is known of the remote of a protected branch. What was merged waits there for a person, unless they said otherwise.

@@ -283,6 +283,16 @@ func (t Tools) Join(ctx context.Context, path string, on Line, commit, message s
 	return "", conflicts, nil
 }
 
+// Together makes a commit out of two, without any files: the second merged into the first. It is "" where the two do not go together, or
+// git is too old to say so.
+func (t Tools) Together(ctx context.Context, repo, onto, commit, message string, by Author) (string, error) {
+	tree, err := t.git(ctx, repo, "merge-tree", "--write-tree", "--no-messages", onto, commit)
+	if err != nil {
+		return "", ctx.Err()
+	}
+	return t.make(ctx, repo, tree, []string{onto, commit}, message, by)
+}
+
 // Top is the folder of the repository that holds a folder.
 func (t Tools) Top(ctx context.Context, folder string) (string, error) {
 	return t.git(ctx, folder, "rev-parse", "--show-toplevel")
