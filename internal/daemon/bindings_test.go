@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/internal/op"
+	journalled "tandem/internal/told"
 )
 
 // A name in an approved call can stand for something else by the time the call is made: a push was approved by its bookmark's
@@ -75,4 +76,14 @@ func hasName(in reflect.Type) bool {
 		}
 	}
 	return false
+}
+
+// The journal told that somebody "runed an automation": what changes something has words of its own, or a verb that is known.
+func TestEveryChangeIsToldInWords(t *testing.T) {
+	d, _ := walked(t)
+	for _, o := range d.gate.Table().All() {
+		if o.Changes() && !journalled.Known(o.Name) {
+			t.Errorf("the journal has no words for %s: give it a phrase in internal/told", o.Name)
+		}
+	}
 }

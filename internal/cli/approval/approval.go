@@ -265,6 +265,9 @@ func stands(a *room.Ask) string {
 	if a.State == room.Pending && len(a.Answers) == 1 {
 		return "approved by you, and still pending: somebody else has to approve it, too"
 	}
+	if a.State == room.Cancelled && !a.Unanswered() {
+		return "denied"
+	}
 	return string(a.State)
 }
 

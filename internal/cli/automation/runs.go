@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -71,9 +72,10 @@ func newRunsList(k *kit.Kit) *cobra.Command {
 					return
 				}
 				t := kit.Table(w)
-				fmt.Fprintln(t, "RUN\tAUTOMATION\tSTATUS\tBEGAN\tBY\tREASON")
+				fmt.Fprintln(t, "RUN\tAUTOMATION\tSTATUS\tBEGAN\tBY\tWHY")
 				for _, r := range out.Runs {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Name, r.Status, kit.Age(r.BeganAt), r.By, kit.VisibleLine(r.Reason))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Name, r.Status, kit.Age(r.BeganAt), r.By,
+						kit.VisibleLine(cmp.Or(r.Reason, r.Needs, strings.Join(r.Waits, "; "))))
 				}
 				t.Flush()
 			})

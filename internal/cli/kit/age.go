@@ -20,3 +20,11 @@ func Age(t time.Time) string {
 		return fmt.Sprintf("%d days", int(d.Hours()/24))
 	}
 }
+
+// Count is a number of things: 1 workspace, 2 workspaces.
+func Count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}

@@ -54,7 +54,7 @@ func newRepo(k *kit.Kit) *cobra.Command {
 							fmt.Fprintf(w, "%s  %s  NOT SERVED: %s\n", r.Name, r.Path, r.Problem)
 							continue
 						}
-						fmt.Fprintf(w, "%s  %s  version %d  %d workspaces\n", r.Name, r.Path, r.Version, r.Workspaces)
+						fmt.Fprintf(w, "%s  %s  version %d  %s\n", r.Name, r.Path, r.Version, kit.Count(r.Workspaces, "workspace"))
 					}
 					if len(out.Items) == 0 {
 						fmt.Fprintln(w, "no repository is served; serve one: tandem up --repo PATH")

@@ -79,8 +79,8 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "Repo: %s\n", strings.Join(st.Repos, ", "))
 				}
 				for _, r := range out.Repositories {
-					fmt.Fprintf(w, "  %s: %d workspaces, %d operations, %d objects, %s\n", r.Name, r.Workspaces, r.Operations, r.Objects,
-						bytesText(r.Bytes))
+					fmt.Fprintf(w, "  %s: %s, %s, %s, %s\n", r.Name, kit.Count(r.Workspaces, "workspace"),
+						kit.Count(r.Operations, "operation"), kit.Count(r.Objects, "object"), bytesText(r.Bytes))
 				}
 				for _, line := range odd {
 					fmt.Fprintf(w, "  %s\n", line)
