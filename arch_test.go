@@ -105,7 +105,7 @@ var houseMap = []wall{
 	{pkg: "notify", may: "spine egress"},
 	// reads their operations' answers
 	{pkg: "inbox", may: "inbox/wire identity approval journal session session/terminal session/relay session/wire connector/wire " +
-		"schedule/wire automation/wire job/wire memory/wire space/peer"},
+		"schedule/wire automation/wire job/wire memory/wire server/wire space/peer"},
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun

@@ -101,9 +101,33 @@ func (d *Daemon) nobodyElse(ctx context.Context) error {
 	return c.Wait(ctx, d.db, func(owners.Server) {})
 }
 
-func (d *Daemon) serving() wire.Serving {
-	return wire.Serving{ID: d.self.ID, Host: d.self.Host, Since: d.self.Started, Fence: d.self.Fence, Lease: d.claim.Lease.Seconds(),
+func (d *Daemon) serving(ctx context.Context) (wire.Serving, error) {
+	s := wire.Serving{ID: d.self.ID, Host: d.self.Host, Since: d.self.Started, Fence: d.self.Fence, Lease: d.claim.Lease.Seconds(),
 		Cluster: d.self.Cluster}
+	if s.Cluster == "" {
+		return s, nil
+	}
+	others, err := d.self.Fellows(ctx)
+	for _, o := range others {
+		s.Others = append(s.Others, wire.Fellow{Host: o.Host, Data: o.Folder, Since: o.Started, Gone: o.Ended})
+	}
+	return s, err
+}
+
+// halfGone tells of servers of the cluster that are gone and that nobody stopped.
+func (d *Daemon) halfGone(ctx context.Context) (out []Finding, err error) {
+	if d.self.Cluster == "" {
+		return nil, nil
+	}
+	others, err := d.self.Fellows(ctx)
+	for _, o := range others {
+		if !o.Ended.IsZero() {
+			out = append(out, Finding{"cluster", "bad", fmt.Sprintf("a server of the cluster %s ended without being stopped, at %s: %s",
+				d.self.Cluster, o.Ended.Local().Format(time.DateTime), o),
+				"start it there: tandem up; one that stays away is told of for a week"})
+		}
+	}
+	return out, err
 }
 
 // tookOver tells of servers that this one took the database from.

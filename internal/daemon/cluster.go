@@ -63,6 +63,9 @@ func (d *Daemon) joinCluster(ctx context.Context) {
 // waits for them.
 func (d *Daemon) recoverDead(ctx context.Context, left []owners.Server) error {
 	for _, s := range left {
+		if s.By != "" {
+			d.Log.Warn("a server of the cluster ended without being stopped", "server", s.String())
+		}
 		d.Log.Info("settling what a server left that ended", "server", s.String())
 	}
 	unknown, err := d.gate.Recover(op.WithCaller(ctx, d.system()), d.self.Others)

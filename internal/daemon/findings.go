@@ -32,6 +32,11 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 			"look, and mend it with your PIN: tandem audit confirm; all of it: tandem audit verify --whole"})
 	}
 	out.Findings = append(out.Findings, d.tookOver()...)
+	gone, err := d.halfGone(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Findings = append(out.Findings, gone...)
 	for _, r := range d.look() {
 		out.Findings = append(out.Findings, Finding{r.part, "bad", r.text, r.next})
 	}

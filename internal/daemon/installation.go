@@ -138,6 +138,9 @@ func (d *Daemon) checkEachKey(ctx context.Context) error {
 		if len(names) > 0 {
 			f.With += " (" + short(names, 12) + ")"
 		}
+		if slices.Contains(installation.Present(d.data), f.Name) {
+			return f.Old(d.data)
+		}
 		return f.Lost(d.data)
 	}
 	return d.db.Read(ctx, func(tx *db.Tx) error {

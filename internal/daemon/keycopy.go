@@ -75,6 +75,10 @@ func (d *Daemon) keyCopy(ctx context.Context, in KeyCopyIn) (KeyCopyOut, error) 
 		return out, fault.New(fault.Conflict, string(ServerKeyCopy), "this server's data is in a file, which no other machine can serve").
 			WithNext("move it to PostgreSQL first: tandem server move postgres://…")
 	}
+	if _, err := os.Lstat(in.Path); err == nil {
+		return out, fault.New(fault.Conflict, string(ServerKeyCopy), "%s is there already", in.Path).
+			WithNext("name a file that is not there yet: tandem server key copy PATH")
+	}
 	keeper, err := d.rooms.secret.Keeper(ctx)
 	if err != nil {
 		return out, err
@@ -166,7 +170,15 @@ func TakeKeys(st *settings.Settings, path, passphrase string) (out KeyCopyOut, e
 }
 
 func readKeys(path, passphrase string) (keys copiedKeys, err error) {
+	if passphrase == "" {
+		return keys, fault.New(fault.Invalid, "server.key_take", "the keys are locked with the code that the other machine showed").
+			WithNext("type it when it is asked for, or say where it is: --passphrase-file FILE")
+	}
 	r, err := backup.Open(path, backup.Secret{Passphrase: passphrase})
+	if fault.Is(err, fault.Denied) {
+		return keys, fault.New(fault.Denied, "server.key_take", "that is not the code of these keys").
+			WithNext("it is the one that tandem server key copy showed when it wrote this file; try again, nothing was changed")
+	}
 	if err != nil {
 		return keys, err
 	}

@@ -96,10 +96,14 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (wire.Status, error) {
 	if err != nil {
 		return wire.Status{}, err
 	}
+	serving, err := d.serving(ctx)
+	if err != nil {
+		return wire.Status{}, err
+	}
 	s := wire.Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens,
 		Address: d.address(), Version: d.Version, Key: d.fingerprint(), OnDemand: d.OnDemand, CameBack: d.cameBack,
 		Waiting: d.journal.Waiting(), Closed: d.closed, Left: d.left, Install: d.kept.ID, Data: d.data,
-		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Elsewhere: d.phoneURL(), Told: d.told(), PIN: pin, Server: d.serving()}
+		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Elsewhere: d.phoneURL(), Told: d.told(), PIN: pin, Server: serving}
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
 	if len(s.Repos) > 0 {

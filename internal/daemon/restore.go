@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -64,6 +65,19 @@ func openHouse(f io.Reader) (head backupHead, tables io.Reader, err error) {
 }
 
 func (d *Daemon) pending() string { return filepath.Join(d.data, "restore.pending") }
+
+// PendingRestore is the copy that the next start takes up instead of what a data folder has: when it was made and where it waits;
+// "" when there is none.
+func PendingRestore(data string) (made time.Time, path string) {
+	d := &Daemon{data: data}
+	f, err := os.Open(d.pending())
+	if err != nil {
+		return made, ""
+	}
+	defer f.Close()
+	head, _, _ := openHouse(f) // what cannot be read is the next start's to refuse
+	return head.Made, d.pending()
+}
 
 // stageRestore checks a copy to its end, copies the present state aside, puts
 // the copy where the next start finds it, and restarts.

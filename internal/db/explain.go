@@ -54,7 +54,7 @@ func (d dialect) explain(err error) error {
 				WithNext("close the other program and try again")
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 			return fault.New(fault.Unavailable, "db", "the database file is damaged: %w", err).
-				WithNext("set it aside and restore the newest copy: tandem up --new, tandem pin set, tandem server restore PATH")
+				WithNext("restore the newest copy, which sets this aside and needs no server: tandem server restore PATH")
 		}
 	}
 	switch {

@@ -51,8 +51,8 @@ func (d *DB) Migrate(ctx context.Context, rooms ...Migrations) (ran int, err err
 		if n := len(steps); len(done) > n {
 			return ran, fault.New(fault.Unavailable, "db.migrate",
 				"this data was written by a newer tandem (%s is at version %d, this program knows %d)", room.Room, len(done), n).
-				WithNext("start the newer program again; or set its data aside and restore a copy made before the upgrade: " +
-					"tandem up --new, tandem pin set, tandem server restore PATH")
+				WithNext("start the newer program again; or restore a copy made before the upgrade, which sets this aside: " +
+					"tandem server restore PATH")
 		}
 		for _, s := range steps {
 			if hash, ok := done[s.version]; ok {

@@ -19,6 +19,7 @@ import (
 	memory "tandem/internal/memory/wire"
 	"tandem/internal/op"
 	schedule "tandem/internal/schedule/wire"
+	server "tandem/internal/server/wire"
 	"tandem/internal/session"
 	"tandem/internal/session/relay"
 	"tandem/internal/session/terminal"
@@ -316,6 +317,19 @@ func schedules(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		if s.Failure != "" {
 			out = append(out, wire.Row{Kind: wire.Schedule, ID: string(s.Kind), Name: string(s.Kind), What: line(s.Failure), Since: s.FailedAt,
 				Next: "tandem server schedule list", Page: "/panel/copies"})
+		}
+	}
+	return out, err
+}
+
+// fellows are the servers of the cluster that are gone without having been stopped.
+func fellows(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	st, err := op.Do(ctx, r.rooms, server.ServerStatus, identity.Nothing{})
+	for _, o := range st.Server.Others {
+		if !o.Gone.IsZero() {
+			out = append(out, wire.Row{Kind: wire.Server, ID: o.Host + ":" + o.Data, Name: o.Host, Since: o.Gone,
+				What: line("a server of the cluster " + st.Server.Cluster + " ended without being stopped; its data is in " + o.Data),
+				Next: "tandem status", Page: "/panel/system"})
 		}
 	}
 	return out, err

@@ -59,6 +59,14 @@ func (k KeyFile) Lost(data string) *fault.Error {
 			"lost: tandem up --without %s", k.Name)
 }
 
+// Old is the refusal to start with a file of keys that lacks a newer one: they were replaced elsewhere.
+func (k KeyFile) Old(data string) *fault.Error {
+	return fault.New(fault.Unavailable, "installation", "%s in %s is an old one, it lacks the key that counts now; without that: %s",
+		k.Name, data, k.With).
+		WithNext("take the keys from the server that replaced them: there tandem server key copy PATH, here, into an empty data folder, "+
+			"tandem server key take PATH; or put a newer file back; when there is none: tandem up --without %s", k.Name)
+}
+
 func (k KeyFile) foreign(data string) error {
 	return fault.New(fault.Conflict, "installation", "%s in %s is not the key of this installation: it belongs to another one", k.Name, data).
 		WithNext("put the right one back from a copy; when there is none, go on without it (%s): tandem up --without %s", k.With, k.Name)

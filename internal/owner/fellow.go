@@ -142,3 +142,27 @@ func At(ctx context.Context, d *db.DB, home string) (Server, bool, error) {
 	}
 	return found[0], true, nil
 }
+
+// missed is how long a server of the cluster that is gone without having been stopped is told of.
+const missed = 7 * 24 * time.Hour
+
+// Fellows are the cluster's other servers, the newest start of each data folder: those that live, and those that are gone and were not
+// stopped, which have the time when that was found out.
+func (h *Held) Fellows(ctx context.Context) (out []Server, err error) {
+	rows, err := h.db.Query(ctx, columns+"WHERE c.cluster = ? AND c.home <> ? ORDER BY s.fence DESC LIMIT 1000", h.Cluster, h.Home)
+	all, err := db.Collect(rows, err, scan)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, s := range all {
+		if seen[s.Home] {
+			continue
+		}
+		seen[s.Home] = true
+		if s.Ended.IsZero() || s.By != "" && h.db.Now().Sub(s.Ended) < missed {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}

@@ -55,8 +55,8 @@ var inboxDoes = map[wire.Kind]string{wire.Ask: "Look and answer", wire.Question:
 	wire.Crashed: "The terminal", wire.Limited: "The terminal",
 	wire.Parked: "Go on", wire.Push: "See why", wire.Connector: "Look and accept", wire.Aside: "Keep or discard",
 	wire.Mail: "Read", wire.Recovery: "Stop it", wire.Run: "See it", wire.Job: "See it", wire.Memory: "Look and decide",
-	wire.Schedule: "See it",
-	wire.Ended:    "See it"}
+	wire.Schedule: "See it", wire.Server: "See it",
+	wire.Ended: "See it"}
 
 // needs are the rows of the inbox. Of the asks, the one that was chosen, or else the first, is shown whole with its answers.
 func (v *visit) needs() ([]InboxRow, error) {
@@ -130,7 +130,7 @@ func (v *visit) questionHere(row *InboxRow) error {
 
 func inboxTone(kind wire.Kind) ui.Tone {
 	switch kind {
-	case wire.Crashed, wire.Push, wire.Recovery, wire.Schedule:
+	case wire.Crashed, wire.Push, wire.Recovery, wire.Schedule, wire.Server:
 		return ui.Bad
 	case wire.Mail, wire.Ended:
 		return ui.Quiet

@@ -117,7 +117,7 @@ func (r *Room) one(ctx context.Context, s *row) {
 		return err
 	})
 	r.mu.Lock()
-	s.Failure, s.FailedAt = failure, now
+	s.Failure, s.FailedAt, s.unstored = failure, now, written != nil
 	if failure == "" {
 		s.since, s.DoneAt, s.FailedAt = now, now, time.Time{}
 	}

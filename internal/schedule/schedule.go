@@ -9,8 +9,12 @@ import (
 	"tandem/internal/schedule/wire"
 )
 
-// again is how long after a failure it is tried anew.
-const again = time.Hour
+// again is how long after a failure it is tried anew; soon is that where not even the failure could be stored, since the database was away:
+// that it is back nobody says, and until then nobody is told.
+const (
+	again = time.Hour
+	soon  = time.Minute
+)
 
 // check refuses what could not be done.
 func check(in wire.SetIn, now time.Time) error {
@@ -45,8 +49,12 @@ func check(in wire.SetIn, now time.Time) error {
 
 // due says whether a schedule is to be done now, and else when to look again.
 func due(s *row, now time.Time) (yes bool, next time.Time) {
-	if s.Failure != "" && now.Before(s.FailedAt.Add(again)) {
-		return false, s.FailedAt.Add(again)
+	wait := again
+	if s.unstored {
+		wait = soon
+	}
+	if s.Failure != "" && now.Before(s.FailedAt.Add(wait)) {
+		return false, s.FailedAt.Add(wait)
 	}
 	when, err := clock.Parse(s.What.When, time.Local, s.MadeAt)
 	if err != nil { // it was parsed when it was set

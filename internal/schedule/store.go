@@ -25,6 +25,7 @@ type row struct {
 	wire.Schedule
 	tenant, body string
 	since        time.Time // everything up to then was dealt with
+	unstored     bool      // what became of it last is known here alone
 }
 
 func scan(rows interface{ Scan(...any) error }) (*row, error) {

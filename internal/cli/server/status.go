@@ -86,7 +86,11 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(w, "  %s\n", line)
 				}
 				if st.Server.Lease > 0 {
-					fmt.Fprintf(w, "Server: %s on %s, start %d on this database; others are refused\n", st.Server.ID, st.Server.Host, st.Server.Fence)
+					fmt.Fprintf(w, "Server: %s on %s, start %d on this database; %s\n", st.Server.ID, st.Server.Host, st.Server.Fence,
+						together(&st.Server))
+				}
+				for _, o := range st.Server.Others {
+					fmt.Fprintf(w, "  %s\n", fellow(o))
 				}
 				fmt.Fprintf(w, "Listen: %s\nVersion: %s\n", describe(st), st.Version)
 				if st.Panel != "" {
@@ -119,6 +123,25 @@ func newStatus(k *kit.Kit) *cobra.Command {
 	}
 }
 
+// together says who else may serve the database.
+func together(s *wire.Serving) string {
+	switch {
+	case s.Cluster == "":
+		return "others are refused"
+	case len(s.Others) == 0:
+		return "of the cluster " + s.Cluster + ", whose other servers do not run"
+	}
+	return "of the cluster " + s.Cluster + ", with"
+}
+
+// fellow is another server of the cluster.
+func fellow(f wire.Fellow) string {
+	if !f.Gone.IsZero() {
+		return fmt.Sprintf("%s, data in %s: GONE since %s, nobody stopped it", f.Host, f.Data, f.Gone.Local().Format(time.DateTime))
+	}
+	return fmt.Sprintf("%s, data in %s, since %s", f.Host, f.Data, f.Since.Local().Format(time.DateTime))
+}
+
 // notRunning says how it is started, and on a machine where nothing was done yet how to begin.
 func notRunning(k *kit.Kit) error {
 	s, err := k.Settings()
@@ -129,7 +152,19 @@ func notRunning(k *kit.Kit) error {
 	if _, err := os.Stat(s.Data()); errors.Is(err, os.ErrNotExist) {
 		next = "begin here: tandem setup"
 	}
-	return k.Show(map[string]any{"running": false}, func(w io.Writer) { fmt.Fprintf(w, "tandem is not running\nnext:  %s\n", next) })
+	out := map[string]any{"running": false}
+	made, waits := daemon.PendingRestore(s.Data())
+	if waits != "" {
+		out["restore"] = map[string]any{"made": made, "path": waits}
+	}
+	return k.Show(out, func(w io.Writer) {
+		fmt.Fprintln(w, "tandem is not running")
+		if waits != "" {
+			fmt.Fprintf(w, "The next start replaces everything here by the copy of %s, which waits in %s (tandem doctor)\n",
+				made.Local().Format(time.DateTime), waits)
+		}
+		fmt.Fprintf(w, "next:  %s\n", next)
+	})
 }
 
 // told says on which ways people hear that something needs them, and what ends with this start.

@@ -79,9 +79,14 @@ func examine(ctx context.Context, k *kit.Kit) []Check {
 	if err != nil {
 		return []Check{broken("settings", err)}
 	}
-	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s), checkParts(s), checkDisk(s)}
-	v, daemon := checkDaemon(ctx, k)
-	checks = append(append(checks, daemon...), checkLog(s))
+	checks := []Check{{"settings", "ok", "config.toml and .env can be read", ""}, checkFolder(s)}
+	if waits := checkRestore(s); waits != nil { // the parts that are there are replaced
+		checks = append(checks, *waits, checkDisk(s))
+	} else {
+		checks = append(checks, checkParts(s), checkDisk(s))
+	}
+	v, how := checkDaemon(ctx, k)
+	checks = append(append(checks, how...), checkLog(s))
 	if v.unasked != "" {
 		for _, name := range []string{"ready", "sandbox", "secrets", "terminals"} {
 			checks = append(checks, Check{name, "note", "not checked: " + v.unasked, ""})
@@ -144,6 +149,31 @@ func checkParts(s *settings.Settings) Check {
 	return Check{"installation", "ok", id + ", its data is in " + where, ""}
 }
 
+// checkRestore tells of a copy that waits for the next start.
+func checkRestore(s *settings.Settings) *Check {
+	made, path := daemon.PendingRestore(s.Data())
+	if path == "" {
+		return nil
+	}
+	return &Check{"restore", "note", "the next start replaces everything here by the copy of " + made.Local().Format(time.DateTime),
+		fmt.Sprintf("take it up: tandem up; or give the restore up, to keep what is here: rm %s", path)}
+}
+
+// lastFailed is why the last start failed, unless a copy was put there since, for the next one.
+func lastFailed(data string) *fault.Error {
+	f := kit.LastFailure(data)
+	_, path := daemon.PendingRestore(data)
+	if f == nil || path == "" {
+		return f
+	}
+	said, err := os.Stat(kit.StartLog(data))
+	waits, errWaits := os.Stat(path)
+	if err == nil && errWaits == nil && waits.ModTime().After(said.ModTime()) {
+		return nil
+	}
+	return f
+}
+
 // checkDisk says whether there is room to go on.
 func checkDisk(s *settings.Settings) Check {
 	if err := daemon.Room(s.Data()); err != nil {
@@ -164,7 +194,7 @@ func checkDaemon(ctx context.Context, k *kit.Kit) (examined, []Check) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	c, away, err := k.Answering(ctx)
-	if f := kit.LastFailure(k.Data()); client.Absent(err) && f != nil {
+	if f := lastFailed(k.Data()); client.Absent(err) && f != nil {
 		return examined{unasked: "the daemon is not running"}, []Check{{"daemon", "bad", "not running; the last start failed: " + f.Msg, f.Next}}
 	}
 	if client.Absent(err) {

@@ -30,13 +30,14 @@ const (
 	Job       Kind = "job"      // its work waits for somebody to look at it
 	Memory    Kind = "memory"   // agents propose to remember something, which a person lets be true
 	Schedule  Kind = "schedule" // what the server should do by itself, and failed to
+	Server    Kind = "server"   // another server of the cluster is gone, and nobody stopped it
 	Mail      Kind = "mail"
 	Ended     Kind = "ended" // what is over with a reason: an ask nobody can answer, a turn or run that failed, a turn that a denial ended
 )
 
 // Kinds are all of them, in the order in which they are listed.
 var Kinds = []Kind{Ask, Question, Dialog, Crashed, Limited, Parked, Push, Connector, Aside, Recovery, Run, Job, Memory, Schedule,
-	Mail, Ended}
+	Server, Mail, Ended}
 
 // Waits says that somebody has to do something; the other kinds only tell.
 func (k Kind) Waits() bool { return k != Mail && k != Ended }

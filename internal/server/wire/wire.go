@@ -63,6 +63,16 @@ type Serving struct {
 	Lease float64   `json:"lease_secs,omitempty" jsonschema:"how long it counts as living after its last word"`
 	// Cluster is what it says to serve its database together with others.
 	Cluster string `json:"cluster,omitempty" jsonschema:"the servers that say this name serve one database together"`
+	// Others are the cluster's other servers: those that live, and those that are gone without having been stopped.
+	Others []Fellow `json:"others,omitempty"`
+}
+
+// Fellow is another server of the cluster.
+type Fellow struct {
+	Host  string    `json:"host"`
+	Data  string    `json:"data" jsonschema:"its data folder"`
+	Since time.Time `json:"since" jsonschema:"when it started"`
+	Gone  time.Time `json:"gone,omitzero" jsonschema:"when it was found to have ended without being stopped"`
 }
 
 // SettingsOut lists every setting with its origin.
