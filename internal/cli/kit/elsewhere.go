@@ -97,6 +97,18 @@ func (k *Kit) Seek(ctx context.Context, look func() error) error {
 	return nil
 }
 
+// There runs calls at the server where the person is logged in, and tells of which; where there is none it runs nothing.
+func (k *Kit) There(ctx context.Context, calls func(*login.Login) error) error {
+	taken := k.elsewhere(ctx)
+	if taken == nil {
+		return nil
+	}
+	far, was := k.Far, k.login
+	defer func() { k.Far, k.login = far, was }()
+	k.Far, k.login = true, taken
+	return calls(taken)
+}
+
 // Here runs calls at this machine's own server, wherever the command goes otherwise.
 func (k *Kit) Here(calls func() error) error {
 	was := k.login

@@ -61,6 +61,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			out.Inbox, out.Looking = waits.Count, waits.Looking
+			out.Login = loggedIn(ctx, k)
 			return k.Show(out, func(w io.Writer) {
 				kit.Paint(w, kit.Green, "tandem is running")
 				fmt.Fprintln(w)
@@ -74,6 +75,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				if out.Looking > 0 {
 					fmt.Fprintf(w, "Needs you: not known yet of %d, after the start (tandem inbox)\n", out.Looking)
 				}
+				out.Login.show(w)
 				fmt.Fprintf(w, "PID: %d\nUptime: %s\n", st.PID, uptime(st.Uptime))
 				if len(st.Repos) > 0 {
 					fmt.Fprintf(w, "Repo: %s\n", strings.Join(st.Repos, ", "))
@@ -208,6 +210,7 @@ type statusOut struct {
 	wire.Status
 	Repositories []host.StatusOut `json:"repositories,omitempty"`
 	Inbox        int              `json:"inbox"`               // what needs a person: tandem inbox
+	Login        *awayServer      `json:"login,omitempty"`     // where the person is logged in
 	Looking      int              `json:"looking,omitempty"`   // sessions that were not looked at since the start
 	NotReady     string           `json:"not_ready,omitempty"` // what keeps the server from its work
 }
