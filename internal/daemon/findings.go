@@ -36,7 +36,7 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 	if err != nil {
 		return out, err
 	}
-	out.Findings = append(out.Findings, gone...)
+	out.Findings = append(append(out.Findings, gone...), d.sharedFindings()...)
 	for _, r := range d.look() {
 		out.Findings = append(out.Findings, Finding{r.part, "bad", r.text, r.next})
 	}

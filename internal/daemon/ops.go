@@ -104,6 +104,8 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (wire.Status, error) {
 		Address: d.address(), Version: d.Version, Key: d.fingerprint(), OnDemand: d.OnDemand, CameBack: d.cameBack,
 		Waiting: d.journal.Waiting(), Closed: d.closed, Left: d.left, Install: d.kept.ID, Data: d.data,
 		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Elsewhere: d.phoneURL(), Told: d.told(), PIN: pin, Server: serving}
+	s.Unit, s.Control = managed()
+	s.Shared = d.servedElsewhere()
 	box := d.rooms.session.Sandbox()
 	s.Sandbox, s.SandboxWhy = string(box.Kind), box.Why
 	if len(s.Repos) > 0 {

@@ -43,6 +43,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		{"invite", s.inviteFirst},
 		{"keep where it listens", s.keepDoors},
 		{"take the seats", d.rooms.peer.Start}, // before anybody asks for one
+		{"mark what is served", func(context.Context) error { d.markServed(); return nil }},
 		{"answer", s.answer},
 		{"run the rooms", s.run},
 	}); err != nil {

@@ -278,6 +278,23 @@ func (k *Kit) Call(ctx context.Context, name string, in, out any) error {
 	return err
 }
 
+// Prove asks for the PIN before a call that needs it for what it is about, which the operation's name does not tell. Where there is no
+// terminal, or the command speaks for somebody else, nobody is asked.
+func (k *Kit) Prove(ctx context.Context, name string) error {
+	if k.pin != "" || !k.ourselves() {
+		return nil
+	}
+	c, err := k.Own(ctx)
+	if err != nil {
+		return err
+	}
+	k.pin, err = k.askPIN(ctx, c, name)
+	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Data["pin"] == "none" {
+		return nil // the server says what is missing
+	}
+	return err
+}
+
 // offer tells a person who was just found to be here what concerns their PIN: that root began to replace it, or that nothing could.
 func (k *Kit) offer(ctx context.Context, c *client.Client, name string) {
 	if k.JSON || strings.HasPrefix(name, "recovery.") {

@@ -64,6 +64,9 @@ func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
 	}
 	return k.Show(map[string]any{"stopped": true, "pid": st.PID, "go_on": going}, func(w io.Writer) {
 		fmt.Fprintf(w, "tandem has stopped (PID %d)\n", st.PID)
+		if st.Unit != "" {
+			fmt.Fprintf(w, "It is a service; to start it: %s start %s\n", st.Control, st.Unit)
+		}
 		if len(going) > 0 {
 			fmt.Fprintf(w, "Agents go on in their terminals, and what they ask waits there: %s. With the next tandem up they are in sight again; "+
 				"to end one: tandem session close %s\n",

@@ -25,9 +25,14 @@ func newSettings(k *kit.Kit) *cobra.Command {
 		Use: "set KEY VALUE", Short: "Change a setting in config.toml", Args: cobra.ExactArgs(2),
 		Long: "Change a setting in config.toml in the data folder; an empty VALUE removes it. How agents search counts at once, " +
 			"the rest from the next start on. What guards this machine (where it listens, which programs agents are, how they are confined) " +
-			"waits for an approval. Secrets are not settings.",
+			"needs your PIN, or waits for an approval where nobody can type it. Secrets are not settings.",
 		Example: "  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if s := settings.Known(args[0]); s != nil && s.Guard {
+				if err := k.Prove(cmd.Context(), string(wire.SettingSet)); err != nil {
+					return err
+				}
+			}
 			if _, err := op.Do(cmd.Context(), k, wire.SettingSet, wire.SetIn{Key: args[0], Value: args[1]}); err != nil {
 				return withoutPIN(cmd.Context(), k, err)
 			}

@@ -117,6 +117,10 @@ func newStatus(k *kit.Kit) *cobra.Command {
 					fmt.Fprintln(w, "Came back by itself after a crash, and listens where it did (tandem down closes it)")
 				}
 				notReopened(w, st)
+				alsoServed(w, st)
+				if st.Unit != "" {
+					fmt.Fprintf(w, "A service: %s restart %s starts it again\n", st.Control, st.Unit)
+				}
 				if st.OnDemand {
 					fmt.Fprintln(w, "Started on demand: it ends when idle (tandem up keeps it)")
 				}

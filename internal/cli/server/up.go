@@ -92,6 +92,9 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if err != nil {
 		return false, unanswered(k, err)
 	}
+	if err := notAUnit(&st, replace || len(unserved(k, &st)) > 0); err != nil {
+		return true, err
+	}
 	if more := unserved(k, &st); !replace && len(more) > 0 {
 		if err := adopt(ctx, k, c, &st, more); err != nil {
 			return true, err
@@ -121,6 +124,17 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 		fmt.Fprintf(k.Err, "a copy of the data is in %s\n", copied)
 	}
 	return false, err
+}
+
+// notAUnit leaves a server that systemd runs to systemd: one that this command started in its place would have another environment, listen
+// elsewhere, and be nobody's to start again.
+func notAUnit(st *wire.Status, replace bool) error {
+	if st.Unit == "" || !replace {
+		return nil
+	}
+	return fault.New(fault.Conflict, "up", "this server is the service %s, which only its manager can start again", st.Unit).
+		WithNext("%s restart %s; what its start is told belongs into the unit, its environment file or config.toml (tandem settings set)",
+			st.Control, st.Unit)
 }
 
 // copyAside keeps the database of a server that has stopped, so that going
@@ -182,6 +196,7 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		kit.Paint(w, kit.Green, "tandem is running")
 		fmt.Fprintf(w, "\nPID: %d\nListen: %s\n", st.PID, describe(&st))
 		notReopened(w, &st)
+		alsoServed(w, &st)
 		if refused != nil { // the server runs; what its policy keeps from whoever is not present is told, and is no failed start
 			fmt.Fprintf(w, "Panel: %s\nRefused for now: %s\n", st.Panel, kit.VisibleLine(refused.Error()))
 		} else {
@@ -223,6 +238,13 @@ func mcpProgram(k *kit.Kit, self, data string) ([]byte, error) {
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
 	}{self, args})
+}
+
+// alsoServed tells of repositories that another server of this machine has.
+func alsoServed(w io.Writer, st *wire.Status) {
+	for _, s := range st.Shared {
+		fmt.Fprintf(w, "Served twice: %s, also by the server with PID %d, data in %s (tandem doctor)\n", s.Path, s.PID, s.Data)
+	}
 }
 
 // upOut is the server that was started, and how the first machine joins it.

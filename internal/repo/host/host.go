@@ -113,6 +113,15 @@ func (h *Host) Paths() []string {
 	return out
 }
 
+// Own are the folders inside the repositories where tandem keeps what it knows of them, by the repository's folder.
+func (h *Host) Own() map[string]string {
+	out := map[string]string{}
+	for _, s := range h.served {
+		out[s.root] = filepath.Dir(s.idFile())
+	}
+	return out
+}
+
 func (h *Host) byName(name string) *served {
 	for _, s := range h.served {
 		if s.name == name {

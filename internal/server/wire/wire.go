@@ -34,6 +34,9 @@ type Status struct {
 	CameBack   bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did"`
 	Closed     []string `json:"not_reopened,omitempty" jsonschema:"where it listened before the crash and does not now, because no person approved that this outlives a start"`
 	Left       []string `json:"listened_before,omitempty" jsonschema:"where it listened before it was stopped in order, and does not since, because nobody said so"`
+	Unit       string   `json:"unit,omitempty" jsonschema:"the unit of systemd that it is"`
+	Control    string   `json:"control,omitempty" jsonschema:"the command that speaks to that unit's manager"`
+	Shared     []Served `json:"shared,omitempty" jsonschema:"repositories that another server of this machine serves, too"`
 	Install    string   `json:"installation" jsonschema:"the identity that the data folder, the database and the keys share"`
 	Data       string   `json:"data"`
 	Database   string   `json:"database"`
@@ -65,6 +68,13 @@ type Serving struct {
 	Cluster string `json:"cluster,omitempty" jsonschema:"the servers that say this name serve one database together"`
 	// Others are the cluster's other servers: those that live, and those that are gone without having been stopped.
 	Others []Fellow `json:"others,omitempty"`
+}
+
+// Served is a repository that another server of this machine has.
+type Served struct {
+	Path string `json:"path"`
+	Data string `json:"data" jsonschema:"that server's data folder"`
+	PID  int    `json:"pid"`
 }
 
 // Fellow is another server of the cluster.
