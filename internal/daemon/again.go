@@ -43,7 +43,9 @@ func (d *Daemon) lasts(key string) bool {
 }
 
 // addressLasts says whether where it listens outlives this start.
-func (d *Daemon) addressLasts() bool { return !slices.ContainsFunc(addressed, func(key string) bool { return !d.lasts(key) }) }
+func (d *Daemon) addressLasts() bool {
+	return !slices.ContainsFunc(addressed, func(key string) bool { return !d.lasts(key) })
+}
 
 // keepOpening remembers how the doors were opened: where on loopback whoever said so, beyond it as far as a person approved.
 func (d *Daemon) keepOpening() error {

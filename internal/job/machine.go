@@ -57,6 +57,7 @@ type Event struct {
 	Task, Space, Folder string
 	// Opened; the base also of Remade, Conflict and Landed
 	Repo, Base, Onto, Path, Branch, Work, Session, Agent string
+	Unsaved                                              int64
 	// Opened, Returned, Failed, Landed: where the branch stands
 	Tip string
 	// Prompted, Ended, Remade, Merged, Landed
@@ -207,6 +208,7 @@ func (j *Job) place(e Event) {
 func (j *Job) opened(e Event) {
 	j.Repo, j.Base, j.Onto, j.Path, j.Branch = e.Repo, e.Base, e.Onto, e.Path, e.Branch
 	j.Work, j.Session, j.Agent, j.Tip, j.Opening = e.Work, e.Session, e.Agent, e.Tip, false
+	j.Unsaved = e.Unsaved
 }
 
 // begin has the agent told something next.

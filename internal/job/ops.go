@@ -172,6 +172,8 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 		in.Limit = 50
 	}
 	out := wire.ListOut{Jobs: []*wire.Job{}}
+	var listed []*Job
+	defer func() { r.takenIn(ctx, listed...) }()
 	const page = 500
 	for before := ""; ; { // those that the caller may not see take nobody's place
 		where, args := "tenant = ? AND (? = '' OR state = ?)", []any{op.CallerFrom(ctx).Tenant, string(in.State), string(in.State)}
@@ -185,7 +187,7 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 		for _, j := range all {
 			j.Comments = nil
 			if before = j.ID; op.May(ctx, "job.list", at(j.ID)) {
-				out.Jobs = append(out.Jobs, &j.Job)
+				out.Jobs, listed = append(out.Jobs, &j.Job), append(listed, j)
 			}
 			if len(out.Jobs) == min(in.Limit, 500) {
 				return out, nil
@@ -203,6 +205,7 @@ func (r *Room) read(ctx context.Context, in wire.IDIn) (*wire.Job, error) {
 		return nil, err
 	}
 	j.Needs = r.needs(ctx, j)
+	r.takenIn(ctx, j)
 	return r.seen(ctx, j)
 }
 

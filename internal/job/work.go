@@ -82,7 +82,7 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 		e.Session, e.Path, e.Work, e.Repo, e.Base, e.Agent = s.ID, made.Path, made.Folder, made.Repo, made.Base, s.Model
 	}
 	e.Onto = r.Tools.Branch(ctx, e.Repo)
-	e.Tip = r.tip(ctx, e.Repo, e.Onto)
+	e.Tip, e.Unsaved = r.tip(ctx, e.Repo, e.Onto), r.Tools.Unsaved(ctx, e.Repo)
 	return r.opened(ctx, j, e)
 }
 

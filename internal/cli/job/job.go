@@ -136,7 +136,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				fmt.Fprintln(t, "JOB\tSTATE\tCHECK\tTASK")
 				for _, j := range out.Jobs {
 					title, _, _ := strings.Cut(j.Task, "\n")
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, j.State, j.Known(), kit.VisibleLine(title))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, stands(j), j.Known(), kit.VisibleLine(title))
 				}
 				t.Flush()
 			})
@@ -145,6 +145,14 @@ func newList(k *kit.Kit) *cobra.Command {
 	cmd.Flags().StringVar((*string)(&in.State), "state", "", "only those that stand there: working, in review, stopped …")
 	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (50)")
 	return cmd
+}
+
+// stands is a job's state, and of a merged one whether its person still has to take it into the branch.
+func stands(j *wire.Job) string {
+	if j.State == wire.Merged && j.Next != "" {
+		return fmt.Sprintf("merged, not in %s yet", kit.VisibleLine(j.Onto))
+	}
+	return string(j.State)
 }
 
 func newShow(k *kit.Kit) *cobra.Command {

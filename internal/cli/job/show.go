@@ -31,6 +31,9 @@ func show(w io.Writer, j *wire.Job) {
 	if j.Path != "" {
 		fmt.Fprintf(w, "workspace: %s\n", j.Path)
 	}
+	if j.Unsaved > 0 && j.State != wire.Merged {
+		fmt.Fprintf(w, "it works without what you have not committed: %s with changes in %s\n", kit.Count(int(j.Unsaved), "file"), j.Repo)
+	}
 	if j.Commit != "" {
 		fmt.Fprintf(w, "commit: %s (%s)\n", j.Commit, j.Known())
 	}
@@ -105,7 +108,11 @@ func next(w io.Writer, j *wire.Job) {
 			fmt.Fprintf(w, "%s holds it; %s is checked out, so it was not moved\nhave it there: %s\n", j.Ref, j.Onto, j.Next)
 			return
 		}
-		fmt.Fprintf(w, "%s was moved to it\n", j.Ref)
+		if j.Ref == "refs/heads/"+j.Onto {
+			fmt.Fprintf(w, "%s was moved to it\n", j.Ref)
+			return
+		}
+		fmt.Fprintf(w, "%s has it\n", j.Onto)
 	case wire.Stopped:
 		fmt.Fprintf(w, "why: %s\n%s\n", kit.Visible(j.Reason), stopped(j))
 	case wire.Planned, wire.Working, wire.Checking, wire.SentBack:

@@ -3,6 +3,7 @@ package kit
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,7 +125,24 @@ func (k *Kit) Checkout(ctx context.Context, given string) (string, error) {
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
 		return "", fault.New(fault.Invalid, "job", "%s is not there", given).WithNext("name a folder in a git checkout: -C FOLDER")
 	}
-	return folder, nil
+	return folder, inGit(folder)
+}
+
+// inGit refuses a folder that no git checkout holds, before anything is begun in it.
+func inGit(folder string) error {
+	there := func(at, name string) bool { _, err := os.Lstat(filepath.Join(at, name)); return err == nil }
+	for at := folder; ; at = filepath.Dir(at) {
+		switch {
+		case there(at, ".git"):
+			return nil
+		case there(at, ".jj"):
+			return fault.New(fault.Invalid, "job", "%s is a workspace of jj, and a job works in a git checkout or for a served repository", at).
+				WithNext("name the repository, on the machine that serves it: tandem job start --repo NAME; those served: tandem repo list")
+		case at == filepath.Dir(at):
+			return fault.New(fault.Invalid, "job", "%s is in no git checkout", folder).
+				WithNext("name a folder in one: -C FOLDER; or make one there: git init")
+		}
+	}
 }
 
 // notFor is a server elsewhere that was named where only this machine's own is spoken to.

@@ -100,6 +100,7 @@ type Job struct {
 	Repo    string  `json:"repo,omitempty" jsonschema:"the repository's folder"`
 	Base    string  `json:"base,omitempty" jsonschema:"the commit that it began at"`
 	Onto    string  `json:"onto,omitempty" jsonschema:"the branch that it is for"`
+	Unsaved int64   `json:"unsaved,omitempty" jsonschema:"files of that checkout with changes that nobody had committed when it began; it works without them"`
 	Path    string  `json:"workspace,omitempty" jsonschema:"its own checkout; empty once that is gone"`
 	Session string  `json:"session,omitempty"`
 	Turns   int64   `json:"turns" jsonschema:"prompts so far"`

@@ -222,6 +222,21 @@ func (t Tools) Branch(ctx context.Context, path string) string {
 	return name
 }
 
+// Unsaved counts the files of a checkout with changes that are in no commit, new ones too; 0 where nobody can say.
+func (t Tools) Unsaved(ctx context.Context, repo string) (n int64) {
+	t.whole, t.limit, t.cut = true, 1<<20, true
+	all, err := t.git(ctx, repo, "--no-optional-locks", "status", "--porcelain", "--no-renames", "--ignore-submodules=all")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.SplitSeq(all, "\n") {
+		if line != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // Tip is where a ref stands; "" when there is none.
 func (t Tools) Tip(ctx context.Context, repo, ref string) string {
 	at, _ := t.git(ctx, repo, "rev-parse", "--verify", "--quiet", ref+"^{commit}") // it fails where there is none

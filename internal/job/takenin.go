@@ -1,0 +1,27 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"tandem/internal/job/wire"
+)
+
+// The branch of a merged job that was checked out is moved by its person, at any time; after a month nobody is reminded of it.
+const reminded, lookedAt = 30 * 24 * time.Hour, 20
+
+// takenIn takes back the line to type of those jobs whose commit got into their branch since. The newest are looked at.
+func (r *Room) takenIn(ctx context.Context, jobs ...*Job) {
+	looked := 0
+	for _, j := range jobs {
+		if j.State != wire.Merged || j.Next == "" || j.Home != r.Owner.Home {
+			continue
+		}
+		if looked++; looked > lookedAt || r.DB.Now().Sub(j.MovedAt) > reminded {
+			return
+		}
+		if r.Tools.Holds(ctx, j.Repo, "refs/heads/"+j.Onto, j.Commit) {
+			j.Next = ""
+		}
+	}
+}
