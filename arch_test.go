@@ -112,9 +112,10 @@ var houseMap = []wall{
 	{pkg: "automation/hook", pure: true},                          // who signed a webhook
 	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook tool tool/box " +
 		"session provider repo/diff"}, // a version is shown as what it changes
-	{pkg: "memory", may: "memory/wire memory/text memory/postings"},
-	{pkg: "memory/postings", may: "memory/text"}, // which texts have which terms, in a table of a room
-	{pkg: "memory/text", pure: true},             // terms, queries, scores
+	{pkg: "memory", may: "memory/wire memory/text memory/postings memory/vector"},
+	{pkg: "memory/postings", may: "memory/text"},           // which texts have which terms, in a table of a room
+	{pkg: "memory/text", pure: true},                       // terms, queries, scores
+	{pkg: "memory/vector", may: "memory/text", pure: true}, // word vectors: pieces, likeness, signatures
 	{pkg: "source", may: "source/wire source/boxed source/decode memory/text memory/postings tool tool/box"},
 	{pkg: "source/boxed", may: "source/decode tool/box"},         // documents are read in a process of their own
 	{pkg: "source/decode", may: "source/decode/pdf", pure: true}, // text out of documents

@@ -10,7 +10,6 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/foreign"
-	"tandem/internal/memory/text"
 	"tandem/internal/memory/wire"
 	"tandem/internal/op"
 )
@@ -43,7 +42,7 @@ func (r *Room) brief(ctx context.Context, in wire.BriefIn) (wire.BriefOut, error
 		if err != nil || len(s.places) == 0 {
 			return err
 		}
-		all, err := s.worth(tx, in.About)
+		all, err := r.worth(tx, s, in.About)
 		if err != nil {
 			return err
 		}
@@ -74,9 +73,9 @@ func (r *Room) brief(ctx context.Context, in wire.BriefIn) (wire.BriefOut, error
 }
 
 // worth are the records that a brief may hold, what matters most first.
-func (s *sight) worth(tx *db.Tx, about string) (out []wire.Record, err error) {
+func (r *Room) worth(tx *db.Tx, s *sight, about string) (out []wire.Record, err error) {
 	if about != "" {
-		hits, err := s.score(tx, text.Read(about))
+		hits, err := r.find(tx, s, about)
 		if err != nil {
 			return nil, err
 		}

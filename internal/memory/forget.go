@@ -19,7 +19,7 @@ func (r *Room) beyond() []string {
 	if r.db.Path() == "" {
 		out = append(out, "pages and the write-ahead log of PostgreSQL, its replicas and archives: "+
 			"VACUUM FULL of the tables memory_record, memory_version, "+
-			"memory_source and memory_posting rewrites the pages")
+			"memory_source, memory_posting and memory_vector rewrites the pages")
 	}
 	return out
 }
@@ -58,6 +58,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, in wire.IDIn) (wire.Forget
 	if err := keep(tx, c.Tenant, rec, "forgotten", c.Name); err != nil {
 		return out, err
 	}
+	tx.AfterCommit(func() { r.meaning.drop(c.Tenant) })
 	if r.Forgot != nil {
 		tx.AfterCommit(r.Forgot)
 	}

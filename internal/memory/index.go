@@ -8,12 +8,16 @@ import (
 // posted is the table in which the terms of live records stand.
 const posted = "memory_posting"
 
-// index makes a live record findable: a row for each of its terms, and the counts of its place. It is part of the change that makes
+// index makes a live record findable: a row for each of its terms, the counts of its place and its
+// vector. It is part of the change that makes
 // the record live.
 func index(tx *db.Tx, tenant string, r *row) error {
 	length, err := postings.Put(tx, posted, tenant, r.place, r.nr, r.Text)
 	if err == nil {
 		_, err = tx.Exec("UPDATE memory_place SET texts = texts + 1, length = length + ? WHERE tenant = ? AND nr = ?", length, tenant, r.place)
+	}
+	if err == nil {
+		err = putVector(tx, tenant, r)
 	}
 	return err
 }
@@ -24,6 +28,9 @@ func unindex(tx *db.Tx, tenant string, r *row) error {
 	var length int64
 	err := tx.QueryRow("SELECT length FROM memory_posting WHERE tenant = ? AND nr = ? LIMIT 1", tenant, r.nr).Scan(&length)
 	if err != nil && !db.NoRows(err) { // a text without terms has no rows, and is counted all the same
+		return err
+	}
+	if _, err = tx.Exec("DELETE FROM memory_vector WHERE tenant = ? AND place = ? AND nr = ?", tenant, r.place, r.nr); err != nil {
 		return err
 	}
 	if _, err = tx.Exec("DELETE FROM memory_posting WHERE tenant = ? AND nr = ?", tenant, r.nr); err == nil {

@@ -11,13 +11,14 @@ import (
 
 // Room is the service behind the operations of memory.
 type Room struct {
-	db *db.DB
+	db      *db.DB
+	meaning *meaning
 	// Forgot is told that something was forgotten, so that it goes from the file as well.
 	Forgot func()
 }
 
 // New makes the room over an open database.
-func New(d *db.DB) *Room { return &Room{db: d} }
+func New(d *db.DB) *Room { return &Room{db: d, meaning: newMeaning()} }
 
 func (r *Room) outside(ctx context.Context) outside { return outside{ctx, r.db} }
 

@@ -37,11 +37,12 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 		if err != nil || len(s.places) == 0 {
 			return err
 		}
-		hits, err := s.score(tx, text.Read(in.Query))
+		found, err := r.find(tx, s, in.Query)
 		if err != nil {
 			return err
 		}
-		out.Hits, err = s.fetch(tx, hits, in.Filter, cmp.Or(in.Limit, 10))
+		out.How = found.how
+		out.Hits, err = s.fetch(tx, found, in.Filter, cmp.Or(in.Limit, 10))
 		return err
 	})
 	if err != nil {
@@ -54,18 +55,16 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 	return out, r.tell(ctx, ids...)
 }
 
-// score finds what has the words of a question in the places of this sight.
-func (s *sight) score(tx *db.Tx, q text.Query) ([]text.Hit, error) {
-	return postings.Search{Tx: tx, Table: posted, Tenant: s.tenant, Places: s.places, Corpus: s.corpus}.Score(q)
-}
-
 // fetch reads the records that were found, under every condition again, weighs how new and how useful they are, and folds together
 // what says the same.
-func (s *sight) fetch(tx *db.Tx, hits []text.Hit, f wire.Filter, limit int) ([]wire.Hit, error) {
+func (s *sight) fetch(tx *db.Tx, by *finding, f wire.Filter, limit int) ([]wire.Hit, error) {
 	where, conds := s.where(f, wire.Live)
 	found := []wire.Hit{}
 	words := map[string]string{}
-	for some := range slices.Chunk(hits, 100) {
+	for some := range slices.Chunk(by.hits, 100) {
+		if enough(found, words, limit, some[0].Score*mostFavour) {
+			break
+		}
 		score := map[int64]float64{}
 		args := slices.Clone(conds)
 		for _, h := range some {
@@ -81,7 +80,11 @@ func (s *sight) fetch(tx *db.Tx, hits []text.Hit, f wire.Filter, limit int) ([]w
 		}
 		for _, r := range page {
 			words[r.ID] = said(r.Text)
-			found = append(found, wire.Hit{Record: r.Record, Score: math.Round(1e6*score[r.nr]*favour(r, s.now)) / 1e6})
+			weight := favour(r, s.now)
+			if by.ranked { // ranks lie closer together than scores
+				weight = 1 + (weight-1)/4
+			}
+			found = append(found, wire.Hit{Record: r.Record, By: by.by(postings.Hit(r.nr, 0).ID), Score: math.Round(1e6*score[r.nr]*weight) / 1e6})
 		}
 	}
 	slices.SortFunc(found, func(a, b wire.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID)) })
@@ -94,6 +97,20 @@ func (s *sight) fetch(tx *db.Tx, hits []text.Hit, f wire.Filter, limit int) ([]w
 		}
 	}
 	return out, sources(tx, s.tenant, records...)
+}
+
+// mostFavour is more than favour ever gives.
+const mostFavour = 1.21
+
+// enough says whether so many different texts were found already that none with less than a score comes before them.
+func enough(found []wire.Hit, words map[string]string, limit int, score float64) bool {
+	better := map[string]bool{}
+	for _, h := range found {
+		if h.Score > score {
+			better[words[h.ID]] = true
+		}
+	}
+	return len(better) >= limit
 }
 
 // favour lets what is new or was useful stand a little higher. Age changes the rank of a record and never whether it is there.

@@ -44,6 +44,7 @@ type sight struct {
 	tx            *db.Tx
 	tenant, actor string
 	people        bool
+	session       int64 // the place of the session that is looked at, 0 when none is
 	places        []int64
 	corpus        text.Corpus
 	now           time.Time
@@ -88,6 +89,9 @@ func lookAt(ctx context.Context, tx *db.Tx, f wire.Filter, state wire.State, wan
 			continue
 		}
 		s.places = append(s.places, p.nr)
+		if p.tier == wire.OfSession {
+			s.session = p.nr
+		}
 		s.corpus.Texts += int(p.texts)
 		length += p.length
 	}
@@ -105,7 +109,7 @@ func (s *sight) within(column string) (string, []any) {
 
 // where are the conditions of every query for records: tenant, places, state, and what a filter adds.
 func (s *sight) where(f wire.Filter, state wire.State) (string, []any) {
-	cond, in := s.within("r.place")
+	cond, in := s.within("+r.place") // the sign keeps SQLite from reading a whole place: records are chosen by number or by id
 	conds, args := []string{"r.tenant = ?", cond, "r.state = ?"}, append(append([]any{s.tenant}, in...), string(state))
 	if state == wire.Live {
 		conds, args = append(conds, "(r.expires_at = 0 OR r.expires_at > ?)"), append(args, s.now)

@@ -41,7 +41,7 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 		if err != nil || len(s.names) == 0 {
 			return err
 		}
-		hits, err := s.search.Score(text.Read(in.Query))
+		hits, _, err := s.search.Score(text.Read(in.Query))
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,8 @@ func newSearch(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search WORDS…", Short: "Search what is remembered", Args: cobra.MinimumNArgs(1),
 		Long: `Search what is remembered: words, "phrases in quotes" and beginnings*. The best come first; what is new or was useful
-stands a little higher. You find what you may read, and nothing else changes what you find.`,
+stands a little higher. Without a phrase or a beginning it also finds what means the same in other words, and says so. You find what
+you may read, and nothing else changes what you find.`,
 		Example: "  tandem memory search release day\n  tandem memory search '\"merge queue\" retr*' --kind lesson",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Query = strings.Join(args, " ")
@@ -37,6 +38,12 @@ stands a little higher. You find what you may read, and nothing else changes wha
 				}
 				for _, h := range out.Hits {
 					line(w, h.Record)
+					if h.By != wire.ByWords && h.By != wire.ByBoth {
+						fmt.Fprintf(w, "    found by %s\n", h.By)
+					}
+				}
+				if len(out.Hits) > 0 {
+					fmt.Fprintf(w, "found %s\n", out.How)
 				}
 			})
 		},

@@ -17,9 +17,10 @@ import (
 
 // Bounds of a search: postings that are read and texts that are weighed.
 const (
-	maxPostings   = 200_000
-	maxBegun      = 64 // terms that a beginning* stands for
-	maxCandidates = 400
+	maxPostings = 200_000
+	maxBegun    = 64 // terms that a beginning* stands for
+	// MaxCandidates is how many texts a search answers at most.
+	MaxCandidates = 400
 	maxSpots      = 64 // places of a term in one text that are kept for phrases
 )
 
@@ -72,11 +73,13 @@ type term struct {
 
 // Score finds what has the words of a question and weighs it, the best first, rare words before others. What is common is left out when
 // too much was read already: it changes little. A hit's id is the number of its text, of one length, so that equal scores are in order.
-func (s Search) Score(q text.Query) ([]text.Hit, error) {
+// The counts say how many texts have each term.
+func (s Search) Score(q text.Query) (found []text.Hit, counts map[string]int, err error) {
 	terms, err := s.terms(q)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	counts = map[string]int{}
 	scores := map[int64]float64{}
 	spots := map[string]map[int64][]int{}
 	for _, p := range q.Phrases {
@@ -87,6 +90,7 @@ func (s Search) Score(q text.Query) ([]text.Hit, error) {
 	where, within := s.where()
 	read := 0
 	for _, t := range terms {
+		counts[t.stem] = t.texts
 		if _, phrase := spots[t.stem]; read > 0 && read+t.texts > maxPostings && !phrase {
 			continue
 		}
@@ -94,10 +98,7 @@ func (s Search) Score(q text.Query) ([]text.Hit, error) {
 		weight := s.Corpus.Weight(t.texts)
 		rows, err := s.Tx.Query("SELECT nr, often, length, spots FROM "+s.Table+where+" AND term = ?",
 			append(slices.Clone(within), []byte(t.stem))...)
-		if err != nil {
-			return nil, err
-		}
-		_, err = db.Collect(rows, nil, func(rows *sql.Rows) (_ struct{}, err error) {
+		_, err = db.Collect(rows, err, func(rows *sql.Rows) (_ struct{}, err error) {
 			var nr int64
 			var often, length int
 			var where string
@@ -109,7 +110,7 @@ func (s Search) Score(q text.Query) ([]text.Hit, error) {
 			return struct{}{}, err
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	hits := make([]text.Hit, 0, len(scores))
@@ -117,11 +118,14 @@ func (s Search) Score(q text.Query) ([]text.Hit, error) {
 		if slices.ContainsFunc(q.Phrases, func(p []string) bool { return !stands(p, nr, spots) }) {
 			continue
 		}
-		hits = append(hits, text.Hit{ID: pad(nr), Score: score})
+		hits = append(hits, Hit(nr, score))
 	}
 	text.Sort(hits)
-	return hits[:min(len(hits), maxCandidates)], nil
+	return hits[:min(len(hits), MaxCandidates)], counts, nil
 }
+
+// Hit is a text that was found, by its number.
+func Hit(nr int64, score float64) text.Hit { return text.Hit{ID: pad(nr), Score: score} }
 
 // Nr is the number of the text that was found.
 func Nr(h text.Hit) int64 {

@@ -34,6 +34,22 @@ func Terms(s string) []Term {
 	return out
 }
 
+// Word is a word, or a part of an identifier, that carries meaning.
+type Word struct{ Folded, Stem string }
+
+// Words are those of a text in their order.
+func Words(s string) []Word {
+	var out []Word
+	for _, whole := range runs(s) {
+		for _, p := range split(whole) {
+			if f := fold(p); !stop[f] && len(f) <= maxTerm {
+				out = append(out, Word{f, Stem(f)})
+			}
+		}
+	}
+	return out
+}
+
 // runs are the stretches of letters, digits and underscores, with hyphens and apostrophes between letters.
 func runs(s string) []string {
 	var out []string

@@ -112,6 +112,7 @@ type Filter struct {
 type Hit struct {
 	Record
 	Score float64  `json:"score"`
+	By    By       `json:"by" jsonschema:"what found it: words, meaning, words and meaning, or what it stands beside"`
 	Cut   bool     `json:"cut,omitempty" jsonschema:"the text is longer; memory_show has all of it"`
 	Same  []string `json:"same,omitempty" jsonschema:"ids of records that say the same in the same words"`
 }
@@ -119,7 +120,7 @@ type Hit struct {
 // SearchOut is what was found, best first.
 type SearchOut struct {
 	Hits []Hit  `json:"hits"`
-	How  string `json:"how" jsonschema:"how it was found"`
+	How  string `json:"how" jsonschema:"how it was looked for: by words, and by meaning where vectors are at hand"`
 }
 
 // BriefIn asks for what a session should know at its beginning.

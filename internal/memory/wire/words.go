@@ -53,6 +53,17 @@ const (
 	Stated    Trust = "stated"    // a person wrote it
 )
 
+// By says what found a record.
+type By string
+
+// What finds records.
+const (
+	ByWords     By = "words"
+	ByMeaning   By = "meaning"
+	ByBoth      By = "words and meaning"
+	ByNeighbour By = "neighbour" // it stands beside what was found, in a session's memory
+)
+
 // Source is where a record comes from.
 type Source struct {
 	Kind   string `json:"kind" jsonschema:"turn, file, commit, task, message, url, person or memory"`

@@ -1,0 +1,172 @@
+package memory
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"sync"
+
+	"tandem/internal/db"
+	"tandem/internal/memory/postings"
+	"tandem/internal/memory/text"
+	"tandem/internal/memory/vector"
+)
+
+// Bounds of finding by meaning.
+const (
+	atOnce   = 5_000     // vectors that a search reads before it answers; more are read behind it
+	maxHeld  = 3_000_000 // signatures in memory, some 40 bytes each
+	rerank   = 600       // of the nearest by signature whose vectors are compared
+	nearBy   = 0.4       // how near a record must be whose words do not match
+	rareness = 0.75      // how much a rare word of a question outweighs a common one
+)
+
+// meaning holds the signatures of live records, tenant by tenant. They are followed in the table of vectors by its sequence, so that
+// servers that share a database find the same. What it names is read again under every condition of the query.
+type meaning struct {
+	mu   sync.Mutex
+	of   map[string]*followed
+	wake chan string // a tenant of whom something is to be read or made
+}
+
+// followed are the signatures of one tenant up to a sequence.
+type followed struct {
+	mu sync.Mutex
+	vector.Index
+	last int64
+}
+
+func newMeaning() *meaning {
+	return &meaning{of: map[string]*followed{}, wake: make(chan string, 16)}
+}
+
+// tenant is what is held of one. When there is too much in memory the others go, and are read again when somebody asks.
+func (m *meaning) tenant(name string) *followed {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held := 0
+	for _, f := range m.of {
+		held += f.Len()
+	}
+	if held > maxHeld {
+		m.of = map[string]*followed{name: m.of[name]}
+	}
+	if m.of[name] == nil {
+		m.of[name] = &followed{}
+	}
+	return m.of[name]
+}
+
+// drop lets go of what is held of a tenant.
+func (m *meaning) drop(tenant string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, tenant)
+}
+
+// rouse asks for work behind a search; when much is asked for already it comes with the next search.
+func (m *meaning) rouse(tenant string) {
+	select {
+	case m.wake <- tenant:
+	default:
+	}
+}
+
+// follow reads vectors that are new, at most so many, and says whether that was all.
+func (f *followed) follow(q asker, tenant, model string, most int) (all bool, err error) {
+	rows, err := q.Query("SELECT place, nr, seq, vec FROM memory_vector WHERE tenant = ? AND seq > ? AND model = ? ORDER BY seq LIMIT ?",
+		tenant, f.last, model, most)
+	read, err := db.Collect(rows, err, func(rows *sql.Rows) (_ struct{}, err error) {
+		var place, nr int64
+		var vec []byte
+		if err = rows.Scan(&place, &nr, &f.last, &vec); err == nil && f.Len() < maxHeld {
+			f.Put(place, nr, vector.Stored(vec).Sign())
+		}
+		return struct{}{}, err
+	})
+	return err == nil && len(read) < most, err
+}
+
+// near finds what lies near a question in the places of a sight, the best first. Without hits it says why in how.
+func (m *meaning) near(tx *db.Tx, s *sight, query string, counts map[string]int) (hits []text.Hit, how string, err error) {
+	table := vector.Builtin()
+	if table == nil {
+		return nil, "this program was built without vectors", nil
+	}
+	v := table.Question(query, func(stem string) float64 {
+		texts, known := counts[stem]
+		if !known {
+			return 0
+		}
+		return math.Pow(s.corpus.Weight(texts), rareness)
+	})
+	if v == nil {
+		return nil, "no word of the question is known", nil
+	}
+	f := m.tenant(s.tenant)
+	f.mu.Lock()
+	all := s.corpus.Texts-f.In(s.places) < atOnce
+	if all {
+		all, err = f.follow(tx, s.tenant, table.Model, atOnce)
+	}
+	var numbers []int64
+	had := 0
+	if all {
+		had = f.In(s.places)
+		numbers = f.Near(v.Sign(), s.places, max(rerank, had/250))
+	}
+	f.mu.Unlock()
+	if err != nil || !all || had < s.corpus.Texts && f.Len() < maxHeld {
+		m.rouse(s.tenant)
+	}
+	if err != nil || !all {
+		return nil, "vectors are still being read", err
+	}
+	return s.nearest(tx, v, table.Model, numbers)
+}
+
+// nearest are the records of some numbers by how near they lie, under the conditions of a sight.
+func (s *sight) nearest(tx *db.Tx, v vector.Vector, model string, numbers []int64) (hits []text.Hit, how string, err error) {
+	if len(numbers) == 0 {
+		return nil, "there are no vectors yet", nil
+	}
+	within, places := s.within("place")
+	among, arg := tx.Among("nr", numbers)
+	rows, err := tx.Query("SELECT nr, vec FROM memory_vector WHERE tenant = ? AND model = ? AND "+within+" AND "+among,
+		append(append([]any{s.tenant, model}, places...), arg)...)
+	hits, err = db.Collect(rows, err, func(rows *sql.Rows) (text.Hit, error) {
+		var nr int64
+		var vec []byte
+		err := rows.Scan(&nr, &vec)
+		return postings.Hit(nr, vector.Likeness(v, vector.Stored(vec))), err
+	})
+	text.Sort(hits)
+	return hits, "", err
+}
+
+// putVector stores where the text of a live record points.
+func putVector(tx *db.Tx, tenant string, r *row) error {
+	table := vector.Builtin()
+	if table == nil {
+		return nil
+	}
+	seq, err := number(tx, tenant)
+	if err == nil {
+		_, err = tx.Exec("INSERT INTO memory_vector (tenant, place, nr, seq, model, vec) VALUES (?, ?, ?, ?, ?, ?) "+
+			"ON CONFLICT (tenant, place, nr) DO UPDATE SET seq = excluded.seq, model = excluded.model, vec = excluded.vec",
+			tenant, r.place, r.nr, seq, table.Model, table.Of(r.Text).Bytes())
+	}
+	return err
+}
+
+// Run reads and makes vectors behind searches, until ctx ends.
+func (r *Room) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case tenant := <-r.meaning.wake:
+			r.catchUp(ctx, tenant)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package vector
+
+import (
+	"math"
+
+	"tandem/internal/memory/text"
+)
+
+// Vector is a direction: numbers between -127 and 127, of which the largest is 127. One without direction is nil.
+type Vector []int8
+
+// most is how many words of a text count: what it is about is said by then.
+const most = 2000
+
+// Of is the vector of a text.
+func (t *Table) Of(s string) Vector { return t.sum(s, func(string) float64 { return 1 }) }
+
+// Question is the vector of a question, in which each word has the weight of its stem.
+func (t *Table) Question(s string, weight func(stem string) float64) Vector { return t.sum(s, weight) }
+
+// sum adds up the words of a text that carry meaning.
+func (t *Table) sum(s string, weight func(stem string) float64) Vector {
+	var sum [Dims]float32
+	nothing := t.pieces[unknown]
+	words := text.Words(s)
+	for _, w := range words[:min(len(words), most)] {
+		by := float32(weight(w.Stem))
+		for _, piece := range t.Pieces(w.Folded) {
+			if piece != nothing {
+				t.add(&sum, piece, by)
+			}
+		}
+	}
+	return small(sum)
+}
+
+// small is a direction in a byte a number.
+func small(sum [Dims]float32) Vector {
+	var top float64
+	for _, x := range sum {
+		top = max(top, math.Abs(float64(x)))
+	}
+	if top == 0 || math.IsInf(top, 0) || math.IsNaN(top) {
+		return nil
+	}
+	out := make(Vector, Dims)
+	for i, x := range sum {
+		out[i] = int8(math.Round(float64(x) / top * 127))
+	}
+	return out
+}
+
+// Bytes is a vector as it is stored.
+func (v Vector) Bytes() []byte {
+	out := make([]byte, len(v))
+	for i, x := range v {
+		out[i] = byte(x)
+	}
+	return out
+}
+
+// Stored is a vector as it was stored, nil when it is none.
+func Stored(b []byte) Vector {
+	if len(b) != Dims {
+		return nil
+	}
+	out := make(Vector, Dims)
+	for i, x := range b {
+		out[i] = int8(x)
+	}
+	return out
+}
+
+// Likeness is how near two directions are: 1 the same, 0 nothing in common.
+func Likeness(a, b Vector) float64 {
+	if len(a) != Dims || len(b) != Dims {
+		return 0
+	}
+	var ab, aa, bb int64
+	for i := range a {
+		x, y := int64(a[i]), int64(b[i])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return float64(ab) / math.Sqrt(float64(aa)*float64(bb))
+}
