@@ -191,6 +191,16 @@ func (r *Room) endUnanswered(tx *db.Tx, tenant, askerID, askID, how, why string)
 	return n > 0, err
 }
 
+// WithdrawnBy are the inputs of an asker's newest asks for an operation that were settled elsewhere.
+func (r *Room) WithdrawnBy(ctx context.Context, tenant, askerID, opName string) (inputs []json.RawMessage, err error) {
+	asks, err := collect(r.db.Query(ctx, "SELECT "+columns+" FROM approval WHERE tenant = ? AND asker_id = ? AND op = ? AND state = ? AND "+
+		"decided_by = ? ORDER BY id DESC LIMIT 1000", tenant, askerID, opName, Cancelled, Withdrawn))
+	for _, a := range asks {
+		inputs = append(inputs, a.Input)
+	}
+	return inputs, err
+}
+
 // Waiting are the unanswered asks for an operation, of every tenant.
 func (r *Room) Waiting(ctx context.Context, opName string) ([]*Ask, error) {
 	return collect(r.db.Query(ctx, "SELECT "+columns+

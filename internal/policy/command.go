@@ -30,7 +30,7 @@ func ShellFacts(dir, line string) Facts {
 	runs, words, followed := Runs(line)
 	f.Runs, f.Unread = runs, !followed
 	f.Named, f.Reached = placesIn(dir, words)
-	cmds, ok := Commands(told(line))
+	cmds, ok := Commands(Told(line))
 	if !ok {
 		f.Opaque = true
 		return f
@@ -43,9 +43,9 @@ func ShellFacts(dir, line string) Facts {
 	return f
 }
 
-// told is the line that a shell is told with -c, where a line is nothing but that: programs hand over their commands so. Only a shell that
+// Told is the line that a shell is told with -c, where a line is nothing but that: programs hand over their commands so. Only a shell that
 // the machine brought counts, and only one that reads a line as Commands does.
-func told(line string) string {
+func Told(line string) string {
 	cmds, ok := splitWords(line)
 	if !ok || len(cmds) != 1 || len(cmds[0]) < 3 {
 		return line

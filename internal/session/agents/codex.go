@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -67,9 +68,9 @@ const GuardKey = "/<session-flags>/config.toml:pre_tool_use:0:0"
 // Flags configure the server. What a command line says wins over the user's settings, and a project that is not trusted
 // brings none of its own: no servers, no hooks, no policy. Its AGENTS.md is passed on as text.
 func (c Codex) Flags() []string {
-	// Anything but a clean end blocks the tool, as with Claude Code.
+	// Anything but a clean end blocks the tool, as with Claude Code, and it waits for people as there.
 	guard := ShellQuote(c.Self) + " hook PreToolUse || exit 2"
-	hooks := `{PreToolUse=[{hooks=[{type="command",command=` + toml(guard) + `,timeout=30}]}]`
+	hooks := `{PreToolUse=[{hooks=[{type="command",command=` + toml(guard) + `,timeout=` + strconv.Itoa(AnswerSeconds) + `}]}]`
 	if c.Hash != "" {
 		hooks += `,state={` + toml(GuardKey) + `={trusted_hash=` + toml(c.Hash) + `}}`
 	}

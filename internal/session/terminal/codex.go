@@ -86,7 +86,7 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 	c := agents.Codex{Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: filepath.Join(s.folder(), s.socketName()),
 		Session: s.socket, ID: s.row.Session,
 		Model: s.row.Model, Effort: s.row.Effort, Skip: s.row.Skip, Dressed: s.row.Own}
-	l := Launch{Env: s.environment(), Log: filepath.Join(s.folder(), "app-server.log")}
+	l := Launch{Env: append(s.environment(), "TANDEM_HOLD_TOOLS=1"), Log: filepath.Join(s.folder(), "app-server.log")}
 	if strings.HasPrefix(s.configAt(), "/tmp/") {
 		return l, fault.New(fault.Conflict, "session.open", "Codex cannot sandbox its commands while its own folder, %s, lies below /tmp",
 			s.configAt()).

@@ -2,6 +2,7 @@ package terminal_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,6 +49,42 @@ func TestADeniedTreeIsHiddenFromARealAgent(t *testing.T) {
 		book.GrantIn{Principal: "session:*", Resource: "tool:/", Permissions: []string{"execute"}}, nil); err != nil {
 		t.Fatal(err)
 	}
+	// Nor is it in the repository that its box shows, and a subagent has the same eyes and is held to the same denials.
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"},
+		{"-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "all"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = h.project, h.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	h.call("session.close", terminal.NameIn{Name: "a"}, nil)
+	if s := h.open("b"); !strings.Contains(s.Boundary, "priv") {
+		t.Errorf("it does not say what is hidden: %s", s.Boundary)
+	}
+	const objects = "git show HEAD:priv/p.txt; git log -p --all; git cat-file --batch-all-objects --batch; cat priv/p.txt; " +
+		"python3 -c \"import glob,zlib;[print(zlib.decompress(open(f,'rb').read())) for f in glob.glob('.git/objects/??/*')]\"; echo E''ND"
+	task := func(command string) string {
+		return `[[tool Agent {"description":"look","subagent_type":"general-purpose","prompt":` +
+			quote("look "+ownShell("claude", command)+" [[result]]") + `}]]`
+	}
+	for who, line := range map[string]string{"the agent": ownShell("claude", objects), "its subagent": task(objects)} {
+		if got := h.send("b", "look "+line+" [[result]]").Report; strings.Contains(got, "word of priv") || !strings.Contains(got, "END") {
+			t.Errorf("what is tracked, for %s: %s", who, got)
+		}
+	}
+	if err := h.c.WithPIN(pin).Call(t.Context(), "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/",
+		Permissions: []string{"execute"}, Tools: []string{"bash(command: touch)"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.send("b", "make "+task("touch made")+" [[result]]").Report; !strings.Contains(got, "denies it") {
+		t.Errorf("a subagent's denied command: %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(h.project, "made")); err == nil {
+		t.Error("a subagent ran what is denied")
+	}
+	h.call("session.close", terminal.NameIn{Name: "b"}, nil)
+	h.open("a")
 	deny("later")
 	got = h.send("a", `go [[tool Read {"file_path":`+quote(filepath.Join(h.project, "later/p.txt"))+`}]] [[result]]`).Report
 	if strings.Contains(got, "word of later") || got == "" {

@@ -36,6 +36,7 @@ type UseOut struct {
 // wait is a dialog that people were asked about.
 type wait struct {
 	tool     string
+	input    json.RawMessage
 	ask      string
 	detail   string
 	question bool
@@ -146,6 +147,14 @@ func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 	if err != nil {
 		return HookOut{}, err
 	}
+	again := false
+	if d.Effect == policy.Ask && d.House() {
+		if again, err = s.settledBefore(ctx, h); err != nil {
+			return HookOut{}, err
+		}
+	}
+	// Codex knows no "ask": a hook that says so has failed, and the call goes on. People are asked while its hook waits.
+	waits := !s.d.Answers || named(d) || s.row.Agent == agents.CodexName && (!d.House() || again)
 	switch {
 	case d.Effect == policy.Deny:
 		if _, err := op.Do(ctx, s.d.gate, SessionTool, s.use(h)); err == nil { // which writes the refusal down
@@ -154,11 +163,16 @@ func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 		return verdict("PreToolUse", "deny", d.Reason), nil
 	case named(d) && s.row.Agent != agents.ClaudeName:
 		return verdict("PreToolUse", "deny", s.unkept(d)), nil
-	case d.Effect == policy.Ask && s.d.Answers && !d.House() && !named(d):
-		// Somebody's word asks, not the house's habit: a dialog comes up whatever the program's own mode, and people are asked beside it.
+	case d.Effect == policy.Ask && !waits && (!d.House() || again):
+		// Somebody's word asks, not the house's habit, or "always" may have been said at the dialog: one comes up whatever the program's own
+		// mode, and people are asked beside it.
 		return verdict("PreToolUse", "ask", d.Reason), nil
-	case d.Effect == policy.Ask && (!s.d.Answers || named(d)) && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
+	case d.Effect == policy.Ask && waits && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
 		err := s.ask(ctx, keyOf(h), h)
+		if err == nil && s.row.Agent == agents.CodexName {
+			s.pass(h)
+			return HookOut{}, nil
+		}
 		if err == nil {
 			return verdict("PreToolUse", "allow", "approved"), nil
 		}
@@ -195,7 +209,7 @@ var errElsewhere = errors.New("answered elsewhere")
 
 // ask files the call with the gate and waits for people until it is allowed, refused, or answered at the terminal.
 func (s *seat) ask(ctx context.Context, key string, h hooked) error {
-	w := &wait{tool: h.Tool, local: make(chan struct{}), detail: h.Tool + " " + clip(string(h.ToolInput), 300)}
+	w := &wait{tool: h.Tool, input: h.ToolInput, local: make(chan struct{}), detail: h.Tool + " " + clip(string(h.ToolInput), 300)}
 	defer func() { s.resume(context.WithoutCancel(ctx)) }()
 	for {
 		_, err := op.Do(ctx, s.d.gate, SessionTool, s.use(h))
@@ -312,6 +326,9 @@ func (s *seat) settleWaits(why string, which func(string, *wait) bool) {
 	defer s.mu.Unlock()
 	for k, w := range s.waits {
 		if which(k, w) {
+			if !w.question {
+				s.noteSettled(w.tool, w.input)
+			}
 			w.why = why
 			close(w.local)
 			delete(s.waits, k)

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"tandem/internal/fault"
+	"tandem/internal/policy"
 	"tandem/internal/session/agents"
 	"tandem/internal/tool"
 )
@@ -20,9 +21,12 @@ func (s *spoken) asked(ctx context.Context, link agents.Link, e agents.Event) {
 	}
 	h := hooked{Tool: e.Tool, ToolInput: e.Input, ToolUse: e.Ask}
 	d, err := s.d.gate.Weigh(ctx, string(SessionTool), s.use(h))
-	if err == nil && named(d) { // before anybody can press a key
+	switch {
+	case err != nil:
+	case named(d): // before anybody can press a key
 		err = fault.New(fault.Denied, string(SessionTool), "%s", s.unkept(d))
-	} else if err == nil {
+	case d.Effect == policy.Ask && s.passed(h): // people were asked about it a moment ago, when its hook ran
+	default:
 		err = s.ask(ctx, "ask "+e.Ask, h)
 	}
 	switch {
