@@ -85,6 +85,10 @@ func (d *Daemon) hearAnswers(ctx context.Context) {
 		}
 		now := max(head, d.journal.Latest())
 		d.rooms.automation.Noticed()
+		if d.journal.LatestAbout("approval") <= head { // nobody answered anything
+			head = now
+			continue
+		}
 		tenants, err := d.rooms.automation.Tenants(ctx)
 		for _, tenant := range tenants {
 			if err = d.hearIn(ctx, tenant, head); err != nil {

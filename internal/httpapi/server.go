@@ -95,6 +95,8 @@ func (s *Server) description(w http.ResponseWriter, r *http.Request) {
 // around is what every request of a listener goes through.
 func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http.Request) bool) http.Handler {
 	cross := http.NewCrossOriginProtection()
+	alive := s.marked(func(o *op.Op) bool { return o.Alive }, true)
+	public := s.marked(func(o *op.Op) bool { return o.Public }, false) // there a wrong credential does not matter
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := id.New("req")
 		h := w.Header()
@@ -121,8 +123,8 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 		_, pattern := mux.Handler(r)
 		r.Body = http.MaxBytesReader(w, r.Body, max(MaxBody, s.Bodies[pattern]))
 		began := time.Now()
-		caller, err := s.asks(auth, r, pattern)
-		if err != nil && !s.public(pattern) {
+		caller, err := asks(auth, r, alive[pattern])
+		if err != nil && !public[pattern] {
 			if err = s.Gate.Explain(err); hosts != nil { // over a socket it is somebody of this machine
 				err = untold(err)
 			}
@@ -153,8 +155,8 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 }
 
 // asks says who sends a request. Where the answer does not wait for the database, finding that out does not either.
-func (s *Server) asks(auth Authenticator, r *http.Request, pattern string) (op.Caller, error) {
-	if !s.alive(pattern) {
+func asks(auth Authenticator, r *http.Request, alive bool) (op.Caller, error) {
+	if !alive {
 		return auth(r)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
@@ -162,28 +164,21 @@ func (s *Server) asks(auth Authenticator, r *http.Request, pattern string) (op.C
 	return auth(r.WithContext(ctx))
 }
 
-func (s *Server) alive(pattern string) bool {
+// marked are the routes of the operations that a mark is on.
+func (s *Server) marked(mark func(*op.Op) bool, aliases bool) map[string]bool {
+	out := map[string]bool{}
 	for _, o := range s.Gate.Table().All() {
-		if !o.Alive {
+		if !mark(o) {
 			continue
 		}
-		for _, a := range append(o.Aliases, op.Alias{Method: o.Method, Path: o.Path}) {
-			if a.Method+" "+a.Path == pattern {
-				return true
+		out[o.Method+" "+o.Path] = true
+		for _, a := range o.Aliases {
+			if aliases {
+				out[a.Method+" "+a.Path] = true
 			}
 		}
 	}
-	return false
-}
-
-// public reports whether a wrong credential does not matter for a route.
-func (s *Server) public(pattern string) bool {
-	for _, o := range s.Gate.Table().All() {
-		if o.Public && o.Method+" "+o.Path == pattern {
-			return true
-		}
-	}
-	return false
+	return out
 }
 
 // missing tells a wrong method from a wrong path.

@@ -37,19 +37,21 @@ type Journal struct {
 	next   *pair // one that is about to
 	before *pair // the one until it turned: somebody may still read what it vouched for
 	turned time.Time
-	latest int64         // the highest sequence this process saw committed
-	moved  chan struct{} // closed when latest grows
-	asked  time.Time     // when a shared database was last asked whether it grew
-	signed Checkpoint    // the newest that this process signed
-	last   head          // the head that this process wrote last, committed or not
-	chain  int64         // counts how often last was not grown from the one before it but read
-	proven int64         // the chain that signed belongs to, 0 for none
+	latest int64            // the highest sequence this process saw committed
+	about  map[string]int64 // the newest of them by the kind of its resource, as far as this process wrote them
+	others int64            // up to here may be events of other servers, of any kind
+	moved  chan struct{}    // closed when latest grows
+	asked  time.Time        // when a shared database was last asked whether it grew
+	signed Checkpoint       // the newest that this process signed
+	last   head             // the head that this process wrote last, committed or not
+	chain  int64            // counts how often last was not grown from the one before it but read
+	proven int64            // the chain that signed belongs to, 0 for none
 }
 
 // New makes the journal of a database whose tables exist. key signs its
 // checkpoints; see Key.
 func New(d *db.DB, key ed25519.PrivateKey) *Journal {
-	return &Journal{db: d, pair: newPair(key), moved: make(chan struct{}),
+	return &Journal{db: d, pair: newPair(key), moved: make(chan struct{}), about: map[string]int64{},
 		standing: standing{newest: map[place]stood{}, turns: map[string]int64{}}}
 }
 
@@ -80,7 +82,7 @@ func (j *Journal) Append(tx *db.Tx, ev Event) (int64, error) {
 			return 0, err
 		}
 	}
-	tx.AfterCommit(func() { j.advance(g.entry.Seq) })
+	tx.AfterCommit(func() { j.wrote(g.entry.Seq, ev.Resource) })
 	return g.entry.Seq, nil
 }
 
@@ -162,69 +164,4 @@ func (j *Journal) Newest(ctx context.Context) (time.Time, error) {
 	var at int64
 	err := j.db.QueryRow(ctx, "SELECT COALESCE(MAX(at), 0) FROM (SELECT at FROM journal_event ORDER BY seq DESC LIMIT 1000) AS last").Scan(&at)
 	return db.Time(at), err
-}
-
-// Latest is the newest event that this process knows of, without asking the database.
-func (j *Journal) Latest() int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.latest
-}
-
-func (j *Journal) advance(seq int64) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if seq > j.latest {
-		j.latest = seq
-		close(j.moved)
-		j.moved = make(chan struct{})
-	}
-}
-
-// poll is how soon another server's events are seen on a shared database.
-const poll = 250 * time.Millisecond
-
-// due says whether it is time to ask a shared database again: one of all who
-// wait asks for all of them.
-func (j *Journal) due(now time.Time) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if now.Sub(j.asked) < poll {
-		return false
-	}
-	j.asked = now
-	return true
-}
-
-// Wait returns once an event after the given sequence number exists, or with
-// the context's error.
-func (j *Journal) Wait(ctx context.Context, after int64) error {
-	for first := true; ; first = false {
-		j.mu.Lock()
-		latest, moved := j.latest, j.moved
-		j.mu.Unlock()
-		if latest > after {
-			return nil
-		}
-		if first || j.due(time.Now()) {
-			size, err := j.Head(ctx)
-			if err != nil {
-				return err
-			}
-			j.advance(size) // for everybody: this may be the only one who asks
-			if size > after {
-				return nil
-			}
-		}
-		var shared <-chan time.Time
-		if j.db.Path() == "" { // other servers may write to it too
-			shared = time.After(poll)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-moved:
-		case <-shared:
-		}
-	}
 }

@@ -111,7 +111,7 @@ func (r *Runner) wakeOpen(ctx context.Context) error {
 func (r *Runner) watch(ctx context.Context, head int64) error {
 	for {
 		wait, cancel := context.WithTimeout(ctx, time.Minute)
-		err := r.journal.Wait(wait, head)
+		err := r.journal.WaitAbout(wait, head, "approval")
 		cancel()
 		if ctx.Err() != nil {
 			return nil
