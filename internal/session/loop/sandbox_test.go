@@ -47,6 +47,16 @@ func TestLandlockAsksWhereKeysAre(t *testing.T) {
 		t.Errorf("%+v", rule)
 	}
 	h.until(h.prompt(s, plain), session.Done)
+	// Of lines that nobody can read it is offered for all that stay in the folder, and not for those with the network.
+	again = h.prompt(s, `[[tool bash {"command":"for f in *; do echo $f; done > list"}]] [[say end]]`)
+	if rule = h.always(again, approval.AlwaysIn{}); rule.Pattern != "bash.exposed(path: "+h.dir+"/**)" {
+		t.Errorf("%+v", rule)
+	}
+	h.until(again, session.Done)
+	h.until(h.prompt(s, `[[tool bash {"command":"cat * | python3 -c 'print(1)' && x=1; echo $x"}]] [[say end]]`), session.Done)
+	out := h.prompt(s, `[[tool bash {"command":"echo $x","network":true}]] [[say end]]`)
+	h.until(out, session.Waiting)
+	h.do(local, "session.cancel", session.TurnIn{ID: s.ID})
 	// A denial of a command holds there too.
 	h.do(person, "grant.add", book.GrantIn{Principal: "session:*", Effect: "deny", Resource: "tool:/bash", Permissions: []string{"execute"},
 		Tools: []string{"bash(command: echo)"}})
