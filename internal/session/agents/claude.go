@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -220,10 +221,19 @@ func unreadable(path string) error {
 
 // Trust settles the program's question about a folder by its configuration. It says whether it changed anything.
 // The caller made sure that the folder is one that sessions may be opened in.
-func (c Claude) Trust(home string) (bool, error) {
+func (c Claude) Trust(ctx context.Context, home string) (bool, error) {
 	path := AccountFile(c.Config, home)
-	trusting.Lock() // two sessions that open at once would lose each other's entry
+	// Two sessions that open at once would lose each other's entry, and one that opens what a running Claude Code writes.
+	trusting.Lock()
 	defer trusting.Unlock()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, err
+	}
+	free, err := LockFolder(ctx, path+".lock")
+	if err != nil {
+		return false, err
+	}
+	defer free()
 	var tree map[string]any
 	data, err := os.ReadFile(path)
 	switch {

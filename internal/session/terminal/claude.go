@@ -59,7 +59,7 @@ func (s *claude) prepare(ctx context.Context) (Launch, error) {
 		return Launch{}, err
 	}
 	c.Plugin = plugin
-	if err := s.trust(c); err != nil {
+	if err := s.trust(ctx, c); err != nil {
 		return Launch{}, err
 	}
 	// Its settings give PreToolUse the time for people's answers.
@@ -104,7 +104,7 @@ func (s *claude) project(ctx context.Context) (plugin string, err error) {
 }
 
 // trust settles the program's question whether the folder is trusted: in the session's own file of state, or else in the person's.
-func (s *claude) trust(c agents.Claude) error {
+func (s *claude) trust(ctx context.Context, c agents.Claude) error {
 	if s.row.Own {
 		account, err := c.OwnAccount(agents.AccountFile(s.row.Config, s.d.Home))
 		if err != nil {
@@ -112,7 +112,7 @@ func (s *claude) trust(c agents.Claude) error {
 		}
 		return wholefile.Write(s.host(agents.AccountFile(s.configAt(), s.homeAt())), account)
 	}
-	changed, err := c.Trust(s.homeAt())
+	changed, err := c.Trust(ctx, s.homeAt())
 	if changed {
 		s.d.log.Info("folder trusted by configuration", "session", s.row.Session, "folder", s.row.Folder)
 	}

@@ -149,7 +149,7 @@ func TestMailWakesRealAgents(t *testing.T) {
 			t.Fatal(init)
 		}
 		trust := agents.Claude{Project: dir, Config: filepath.Join(h.dir, "home", ".claude")}
-		if _, err := trust.Trust(filepath.Join(h.dir, "home")); err != nil {
+		if _, err := trust.Trust(t.Context(), filepath.Join(h.dir, "home")); err != nil {
 			t.Fatal(err)
 		}
 		line := []string{"new-session", "-d", "-s", "hers", "-x", "160", "-y", "50", "-c", dir, "env", "-i"}

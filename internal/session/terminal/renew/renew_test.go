@@ -212,7 +212,7 @@ func TestTheProgramsOwnLockIsKept(t *testing.T) {
 			t.Errorf("with %s held: %v, %d requests", path, err, len(i.requests))
 		}
 		cancel()
-		old := time.Now().Add(-2 * stale)
+		old := time.Now().Add(-2 * agents.LockStale)
 		if err := os.Chtimes(path, old, old); err != nil {
 			t.Fatal(err)
 		}
