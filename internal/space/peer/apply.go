@@ -270,13 +270,13 @@ func (s *seat) move(e *space.Entry) error {
 	if err := space.Clear(e.Env, &c); err != nil {
 		return err
 	}
-	if slices.Contains(c.Remove, s.me.Card().ID) {
-		return errRemoved
-	}
 	for _, id := range c.Remove {
 		if s.gone[id] == "" && e.Env.From != s.keeper() {
 			return fmt.Errorf("entry %d: %s removes %s, and only %s may", e.Seq, e.Env.From, id, s.keeper())
 		}
+	}
+	if slices.Contains(c.Remove, s.me.Card().ID) {
+		return errRemoved
 	}
 	next, err := s.after(e, c)
 	if errors.Is(err, seal.ErrRefused) {

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"crypto/rand"
+	"errors"
 	"testing"
 
 	"tandem/internal/fault"
@@ -94,4 +95,45 @@ func TestARemovalThatDidNotHoldIsDoneAgain(t *testing.T) {
 	})
 	do[Said](h, "bob", "space.send", SendIn{Type: "chat", Message: "we two"})
 	h.contains(do[Inbox](h, "ann", "space.inbox", InboxIn{}).Text, "we two")
+}
+
+// Only the keeper of a space removes others, and a host that lets somebody else's removal through is not believed: neither by those who
+// stay nor by the one that would be out. That one once took any member's word for it.
+func TestWhoMayNotRemoveRemovesNobody(t *testing.T) {
+	h := newHouse(t)
+	seated(h, "ann", "bob", "cy")
+	bob := h.seat("bob").me.Card().ID
+	removal := func(by string) *space.Entry {
+		s := h.seat(by)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		change, err := s.group.Remove(bob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear, err := asJSON(space.CommitClear{Commit: change.Commit, Remove: []seal.MemberID{bob}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		env, err := s.seal(thing{id: "env_" + by, class: space.ClassCommit}, clear, nil, h.db.Now().UnixMilli())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &space.Entry{Seq: 99, Env: &env}
+	}
+	for _, who := range []string{"bob", "ann"} {
+		e, s := removal("cy"), h.seat(who)
+		s.mu.Lock()
+		err := s.move(e)
+		s.mu.Unlock()
+		if err == nil || errors.Is(err, errRemoved) {
+			t.Errorf("%s believes it: %v", who, err)
+		}
+	}
+	e, s := removal("ann"), h.seat("bob")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.move(e); !errors.Is(err, errRemoved) {
+		t.Errorf("by who may: %v", err)
+	}
 }
