@@ -179,6 +179,10 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 		req.Header.Set("Tandem-Recovery", c.code)
 	}
 	resp, err := c.watched(req)
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return nil, fault.New(fault.Unavailable, "client", "tandem at %s ended, or was cut off, before it answered: %w", c.where, err).
+			WithNext("look whether it happened before you repeat it: tandem audit log")
+	}
 	if err != nil {
 		return nil, c.unreachable(err)
 	}

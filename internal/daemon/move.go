@@ -148,7 +148,7 @@ func (d *Daemon) openTarget(ctx context.Context, dsn string, out MovedOut) (*db.
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, to.Close())
+		return nil, errors.Join(to.Explain(err), to.Close())
 	}
 	return to, nil
 }
@@ -169,6 +169,7 @@ func (d *Daemon) carry(ctx context.Context, to *db.DB, progress func(rows, of in
 		pw.CloseWithError(err)
 	}()
 	rows, err := to.LoadThen(ctx, pr, mark, migrations...)
+	err = to.Explain(err)
 	pr.CloseWithError(err)
 	<-done
 	if err == nil && rows != dumped {

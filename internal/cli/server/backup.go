@@ -98,7 +98,12 @@ identity is kept elsewhere (tandem server backup-key), or keep it as you keep ke
 			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { showCopy(w, out) })
+			return k.Show(out, func(w io.Writer) {
+				showCopy(w, out)
+				if in.Passphrase == "" && in.Recipient == "" {
+					fmt.Fprintln(w, "Nothing locks it, and it holds the server's keys: keep it as you keep keys, or use --passphrase, --recipient-file")
+				}
+			})
 		},
 	}
 	f.add(cmd)

@@ -219,8 +219,10 @@ func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
 		} else {
 			fmt.Fprintf(w, "  %s approvals               what waits for your answer\n", name)
 		}
-		fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n  %s audit log               what happened so far\n",
-			name, name)
+		if !st.PIN {
+			fmt.Fprintf(w, "  %s run \"say hello\"         a first turn with the built-in model\n", name)
+		}
+		fmt.Fprintf(w, "  %s audit log               what happened so far\n", name)
 	})
 }
 

@@ -118,6 +118,9 @@ func (r *Runner) watch(ctx context.Context, head int64) error {
 		}
 		now := max(head, r.journal.Latest()) // before the turns: what is answered from here on is heard the next time
 		turns, errTurns := r.room.Waiting(ctx)
+		if ctx.Err() != nil { // it stopped while it looked, which is no failure
+			return nil
+		}
 		if errTurns != nil {
 			r.log.Error("look for waiting turns", "err", errTurns)
 			pause(ctx)
