@@ -310,6 +310,9 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 	defer tick.Stop()
 	d.tidyCopies()
 	witnessed := d.lastUse.Load()
+	var quiet leisure
+	rest := time.NewTicker(15 * time.Second)
+	defer rest.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -318,6 +321,9 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			return
 		case <-d.forgot:
 			d.shrink(ctx)
+			continue
+		case <-rest.C:
+			d.rest(&quiet)
 			continue
 		case <-d.alarm:
 			d.look()

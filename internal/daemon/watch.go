@@ -19,7 +19,8 @@ type watch struct {
 	seconds  *metric.Histogram
 	failures *metric.Counter
 	turns    *metric.Counter
-	troubled atomic.Bool // the storage failed somebody: readiness is looked at without being asked
+	calls    atomic.Int64 // that ended
+	troubled atomic.Bool  // the storage failed somebody: readiness is looked at without being asked
 
 	mu      sync.Mutex
 	refused refusals // since the last line
@@ -87,6 +88,7 @@ func outcome(s gate.Seen) string {
 
 func (d *Daemon) seen(s gate.Seen) {
 	w := &d.watch
+	w.calls.Add(1)
 	w.ops.Add(1, s.Op.Name, outcome(s))
 	w.seconds.Observe(s.Took.Seconds(), string(s.Op.Class))
 	if s.Refused {
