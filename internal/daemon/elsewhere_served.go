@@ -63,8 +63,8 @@ func otherServer(folder, own string) (data string, pid int) {
 
 func (d *Daemon) sharedFindings() (out []Finding) {
 	for _, s := range d.servedElsewhere() {
-		out = append(out, Finding{"repository", "bad", fmt.Sprintf("%s is served by another server of this machine, too (PID %d, data in %s): each "+
-			"takes in what the other writes as somebody's work at the folder", s.Path, s.PID, s.Data),
+		out = append(out, Finding{"repository", "bad", fmt.Sprintf("%s is served by another server of this machine, too (PID %d, data in "+
+			"%s): each takes in what the other writes as somebody's work at the folder", s.Path, s.PID, s.Data),
 			"end one of the two, or serve a copy of the folder: tandem up --replace --repo FOLDER"})
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -368,17 +369,18 @@ func (r *Replica) mirror(ctx context.Context, head repo.OperationID) error {
 	if err != nil {
 		return err
 	}
+	have := map[string]gitstore.Ref{}
 	for _, prefix := range mirrored {
-		have, err := r.Store.Refs(prefix)
+		refs, err := r.Store.Refs(prefix)
 		if err != nil {
 			return err
 		}
-		for name, ref := range have {
-			if _, ok := v.GitRefs[name]; !ok && ref.ID != "" {
-				if err := r.Store.UpdateRef(name, ref.ID, ""); err != nil {
-					return err
-				}
-			}
+		maps.Copy(have, refs)
+	}
+	removed, created, moved := map[string]string{}, map[string]string{}, map[string][2]string{}
+	for name, ref := range have {
+		if _, ok := v.GitRefs[name]; !ok && ref.ID != "" {
+			removed[name] = ref.ID
 		}
 	}
 	for name, t := range v.GitRefs {
@@ -386,18 +388,19 @@ func (r *Replica) mirror(ctx context.Context, head repo.OperationID) error {
 		if !ok || id == "" || !slices.ContainsFunc(mirrored, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			continue
 		}
-		ref, found, err := r.Store.ReadRef(name)
-		if err != nil || found && ref.ID == string(id) {
-			if err != nil {
-				return err
-			}
-			continue
+		switch ref, found := have[name]; {
+		case found && ref.ID == string(id):
+		case !found:
+			created[name] = string(id)
+		default:
+			moved[name] = [2]string{ref.ID, string(id)}
 		}
-		old := ""
-		if found {
-			old = ref.ID
-		}
-		if err := r.Store.UpdateRef(name, old, string(id)); err != nil {
+	}
+	if err := r.Store.ChangeRefs(created, removed); err != nil {
+		return err
+	}
+	for name, m := range moved {
+		if err := r.Store.UpdateRef(name, m[0], m[1]); err != nil {
 			return err
 		}
 	}
