@@ -177,7 +177,7 @@ func readKeys(path, passphrase string) (keys copiedKeys, err error) {
 	r, err := backup.Open(path, backup.Secret{Passphrase: passphrase})
 	if fault.Is(err, fault.Denied) {
 		return keys, fault.New(fault.Denied, "server.key_take", "that is not the code of these keys").
-			WithNext("it is the one that tandem server key copy showed when it wrote this file; try again, nothing was changed")
+			WithNext("it is the one that was shown when this file was written; try again, nothing was changed")
 	}
 	if err != nil {
 		return keys, err
