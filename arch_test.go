@@ -49,7 +49,8 @@ var houseMap = []wall{
 	{pkg: "owner"},
 
 	// spine: who may do what, and what happened
-	{pkg: "identity", may: "secret login/device"}, // it checks what a person's machine elsewhere signed
+	{pkg: "identity", may: "secret login/device identity/assertion"}, // it checks what a person's machine elsewhere signed
+	{pkg: "identity/assertion", pure: true},                          // what a control plane signed
 	{pkg: "policy", pure: true},
 	{pkg: "policy/book", may: "policy"},
 	{pkg: "approval"},

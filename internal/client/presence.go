@@ -4,8 +4,9 @@ package client
 var present = map[string]bool{
 	"actor.add": true, "actor.disable": true, "aside.keep": true, "approval.always": true, "approval.decide": true,
 	"approval.decide_several": true, "automation.accept": true, "automation.hook": true, "automation.on": true, "automation.retry": true,
-	"automation.skip": true,
-	"audit.confirm":   true, "audit.export": true, "audit.forget": true,
+	"automation.skip":   true,
+	"assertion.key_add": true, "assertion.key_revoke": true,
+	"audit.confirm": true, "audit.export": true, "audit.forget": true,
 	"budget.set": true, "connector.accept": true, "connector.command": true, "device.revoke": true,
 	"folder.grant": true, "grant.add": true, "grant.revoke": true, "group.add": true, "group.remove": true,
 	"job.merge":   true,

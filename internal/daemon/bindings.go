@@ -55,6 +55,8 @@ var bindings = map[string]string{
 	"approval.decide":         byPerson,
 	"approval.decide_several": byPerson,
 	"approval.forget":         byID,
+	"assertion.key_add":       byPerson,
+	"assertion.key_revoke":    byPerson,
 	"audit.confirm":           byPerson,
 	"audit.forget":            byPerson,
 	"automation.add":          byContent,

@@ -69,6 +69,8 @@ type Daemon struct {
 	shown    atomic.Pointer[shownKey]
 	invite   string // made for the person who opened us beyond loopback; shown once
 	joins    limiter
+	mode     authMode                          // whom requests are for
+	rejects  rejections                        // of assertions
 	changed  atomic.Pointer[settings.Settings] // the settings with what was changed since the start
 	mu       sync.Mutex                        // guards invite, and who changes the settings
 	restart  atomic.Bool                       // begin anew after draining

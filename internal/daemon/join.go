@@ -43,6 +43,10 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 	case peek.Invite != "":
 		name = string(identity.JoinRedeem)
 	}
+	if peek.Invite == "" && d.mode.names() {
+		d.web.Fail(w, r, d.mode.unnamed("join").WithNext("ask a person of this server for an invitation: tandem invite"))
+		return
+	}
 	o := d.gate.Table().Get(name)
 	in, err := o.Decode(body)
 	if err != nil {

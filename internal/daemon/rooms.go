@@ -132,6 +132,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.identity.Wrong, d.identity.Recovered = d.wrongPIN, d.recovered
 	d.identity.CameBy, d.identity.Server = d.cameBy, d.kept.ID
+	if err := d.settleMode(); err != nil {
+		return err
+	}
 	var table op.Table
 	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
 		if o := table.Get(name); o != nil {
@@ -245,6 +248,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		"GET /repo/{repo}/git/info/refs":        http.HandlerFunc(d.rooms.repo.Git),
 		"POST /repo/{repo}/git/git-upload-pack": http.HandlerFunc(d.rooms.repo.Git),
 	}, Bodies: map[string]int64{"POST /repo/{repo}/sync": maxSync, "/remote/{host}/{path...}": maxSync}}
+	d.web.Refuse, d.web.Stranger = d.refuses, d.mode.stranger
 	d.measure()
 	d.measureSchedules()
 	d.watched()
@@ -265,7 +269,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		{Tag: "compat", Doc: "Kept for the published clients, in the shapes that they know.", Handlers: published.Mounts()}}
 	d.web.Compat = http.HandlerFunc(published.Events)
 	d.web.Mounts["/mcp"] = published.MCP(tools)
-	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, pool: d.pools.sessions,
+	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, named: d.named, pool: d.pools.sessions,
 		open: map[string]*http.Server{}}
 	return nil
 }
@@ -335,6 +339,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 		case <-tick.C:
 		}
 		d.tellRefused(time.Now())
+		d.tellRejected(ctx)
 		if err := Room(d.data); err != nil || d.readiness.bad() || d.watch.troubled.Load() {
 			d.look() // it says so in the log, also where nobody asks; while all is well nothing is written
 		}

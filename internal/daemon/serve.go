@@ -72,7 +72,7 @@ func (s *serving) listenNear(context.Context) (err error) {
 }
 
 func (s *serving) recallTunnel(ctx context.Context) error {
-	through := keeping(networkAuth(s.identity, false))
+	through := keeping(s.named(networkAuth(s.identity, false), false))
 	s.shared = s.server(through, func(r *http.Request) bool { return s.rooms.tunnel.Public(r.Host) }, s.bridgeOnly)
 	if s.self.Home != "" { // a cluster's tunnel is the first server's
 		return nil
@@ -171,9 +171,10 @@ func (s *serving) answer(context.Context) error {
 		if !panel {
 			around = append(around, s.withoutPanel)
 		}
-		start(l, s.server(keeping(s.remembering(s.fromOurs(networkAuth(s.identity, panel)))), known.answers, around...))
+		auth := s.named(s.remembering(s.fromOurs(networkAuth(s.identity, panel))), true)
+		start(l, s.server(keeping(auth), known.answers, around...))
 	}
-	start(s.socket, s.server(controlAuth(s.identity), nil, s.withoutPanel))
+	start(s.socket, s.server(s.named(controlAuth(s.identity), false), nil, s.withoutPanel))
 	return nil
 }
 

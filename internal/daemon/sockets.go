@@ -25,6 +25,7 @@ type sockets struct {
 	folder string
 	web    *httpapi.Server
 	log    *slog.Logger
+	named  func(auth httpapi.Authenticator, asserts bool) httpapi.Authenticator
 	pool   *pool // of all of them: a session that floods its own takes no place of another
 
 	mu   sync.Mutex
@@ -54,8 +55,8 @@ func (s *sockets) Open(caller func(context.Context) (op.Caller, error), session 
 		c.Client.Agent, c.Client.Model = about.Agent, about.Model
 		return c, err
 	}
-	srv := &http.Server{Handler: paced(s.web.Handler(auth, nil)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10, ConnContext: withConn}
+	srv := &http.Server{Handler: paced(s.web.Handler(s.named(auth, false), nil)), ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnContext: withConn}
 	s.mu.Lock()
 	s.open[session] = srv
 	s.mu.Unlock()

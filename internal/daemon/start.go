@@ -67,6 +67,7 @@ func (d *Daemon) opening() []step {
 		{"settle the clock", explained("settle the clock", d.settleClock)},
 		{"tell of a restore", d.afterRestore},
 		{"tell of seals", d.tellSeals},
+		{"may this mode be served", d.modeParts},
 		{"recover", explained("settle what a crash left", d.recoverLeft)},
 	}
 }

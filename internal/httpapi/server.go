@@ -37,6 +37,10 @@ type Server struct {
 	Mounts map[string]http.Handler
 	// Described are those of them that are in the description of the API, by what they are for.
 	Described []Routes
+	// Refuse says why a request is not looked at at all, whatever it is for. Nil refuses none.
+	Refuse func(r *http.Request) error
+	// Stranger says why somebody whom nobody knows does not reach a pattern, before the pattern's own handler is asked. Nil lets them.
+	Stranger func(pattern string) error
 	// Failed hears of every request that was answered with a failure. Without it nobody is told.
 	Failed func(kind fault.Kind)
 	// Compat takes over /event when a published client asks for a session's events (sessionID).
@@ -123,6 +127,12 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 		_, pattern := mux.Handler(r)
 		r.Body = http.MaxBytesReader(w, r.Body, max(MaxBody, s.Bodies[pattern]))
 		began := time.Now()
+		if s.Refuse != nil {
+			if err := s.Refuse(r); err != nil {
+				s.refuseStranger(w, r, err)
+				return
+			}
+		}
 		caller, err := asks(auth, r, alive[pattern])
 		if err != nil && !public[pattern] {
 			if err = s.Gate.Explain(err); hosts != nil { // over a socket it is somebody of this machine
@@ -138,6 +148,12 @@ func (s *Server) around(mux *http.ServeMux, auth Authenticator, hosts func(*http
 			}
 			if caller.Idempotency = r.Header.Get("Idempotency-Key"); len(caller.Idempotency) > op.MaxKey {
 				s.Fail(w, r, fault.New(fault.Invalid, "http", "an idempotency key has at most %d characters", op.MaxKey))
+				return
+			}
+		}
+		if !caller.Known() && pattern != "" && s.Stranger != nil {
+			if err := s.Stranger(pattern); err != nil {
+				s.refuseStranger(w, r, err)
 				return
 			}
 		}

@@ -9,6 +9,10 @@ const (
 	ActorList    = op.Def[Nothing, ActorsOut]("actor.list")
 	ActorWhoami  = op.Def[Nothing, WhoOut]("actor.whoami")
 
+	AssertionKeyAdd    = op.Def[SignerIn, *Signer]("assertion.key_add")
+	AssertionKeyRevoke = op.Def[SignerRef, OK]("assertion.key_revoke")
+	AssertionKeys      = op.Def[Nothing, SignersOut]("assertion.keys")
+
 	DeviceChallenge = op.Def[ChallengeIn, ChallengeOut]("device.challenge")
 	DeviceList      = op.Def[Nothing, DevicesOut]("device.list")
 	DeviceRevoke    = op.Def[DeviceIn, OK]("device.revoke")

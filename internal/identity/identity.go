@@ -43,6 +43,8 @@ type Room struct {
 	Owners func(ctx context.Context, tx *db.Tx, tenant string) ([]string, error)
 	// Vouch asks the journal about every row that says who somebody is.
 	Vouch op.Vouch
+	// Takes is which signed assertions are taken.
+	Takes Taking
 }
 
 // New makes the room and, on a new database, the tenant and the actors that

@@ -83,7 +83,9 @@ func tokenAt(name string) op.Resource { return op.Resource{Kind: "token", Path: 
 
 // Ops is this package's front door.
 func (r *Room) Ops() []op.Op {
-	return slices.Concat(r.passkeyOps(), r.joinOps(), r.inviteOps(), r.personOps(), r.oauthOps(), r.browserOps(), r.recoveryOps(), []op.Op{
+	others := slices.Concat(r.passkeyOps(), r.joinOps(), r.inviteOps(), r.personOps(), r.oauthOps(), r.browserOps(), r.recoveryOps(),
+		r.signerOps())
+	return append(others, []op.Op{
 		ActorWhoami.Read(op.Spec{Right: "server.view", Method: "GET", Path: "/whoami", MCP: "tandem_whoami",
 			Doc: "Say who you are here, by which door, and whether you are present."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.whoami),
@@ -113,7 +115,7 @@ func (r *Room) Ops() []op.Op {
 		SigninLink.State(op.Spec{Once: true, Right: "server.execute", MCP: "-", Socket: true,
 			Doc: "Make a sign-in link for the panel, good once and for ten minutes."},
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/signin"} }, r.link),
-	})
+	}...)
 }
 
 func (r *Room) whoami(ctx context.Context, _ Nothing) (WhoOut, error) {

@@ -52,6 +52,26 @@ func (r *Room) owners(ctx context.Context, tx *db.Tx, tenant string) (map[string
 	return out, err
 }
 
+// Provable reports whether some owner of a house can prove to be here now: by a PIN, a passkey or a machine of theirs.
+func (r *Room) Provable(ctx context.Context, tenant string) (ok bool, err error) {
+	err = r.db.Read(ctx, func(tx *db.Tx) error {
+		all, err := r.owners(ctx, tx, tenant)
+		for name := range all {
+			if err != nil || ok {
+				break
+			}
+			if name != Owner {
+				_, ok, err = r.Able(ctx, tx, tenant, name)
+				continue
+			}
+			err = tx.QueryRow("SELECT (SELECT count(*) FROM passkey WHERE tenant = ? AND actor = ?) + (SELECT count(*) FROM pin WHERE tenant = ? "+
+				"AND actor = ?) > 0", tenant, WellKnown(Owner), tenant, WellKnown(Owner)).Scan(&ok)
+		}
+		return err
+	})
+	return ok, err
+}
+
 // owned refuses a change after which no owner could prove to be here.
 func (r *Room) owned(ctx context.Context, tx *db.Tx, tenant, where string) error {
 	all, err := r.owners(ctx, tx, tenant)

@@ -201,6 +201,8 @@ func (r *Room) Rows(ctx context.Context) (out []op.Sealed, err error) {
 	add(collectSealed(rows, err2, scanRecovery))
 	rows, err2 = read("SELECT " + deviceColumns + " FROM device")
 	add(collectSealed(rows, err2, scanDevice))
+	rows, err2 = read("SELECT " + signerColumns + " FROM assertion_key")
+	add(collectSealed(rows, err2, scanSigner))
 	rows, err2 = read("SELECT tenant, actor, hash, set_at FROM pin")
 	add(db.Collect(rows, err2, func(rows *sql.Rows) (op.Sealed, error) {
 		var tenant, actor, hash string

@@ -48,6 +48,10 @@ func (r *Room) holds(ctx context.Context, c op.Caller) (bool, error) {
 	if c.Token == "" {
 		return true, nil
 	}
+	if id, ok := signerOf(c.Token); ok {
+		k, err := r.signer(ctx, id)
+		return k != nil && k.Usable(r.db.Now()) == nil && r.db.Now().Before(c.Until), err
+	}
 	if c.Door == op.DoorPanel {
 		rows, err := r.db.Query(ctx, "SELECT "+signinColumns+" FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ?", c.Tenant,
 			kindCookie, r.db.Now())

@@ -59,6 +59,8 @@ type Caller struct {
 	Source string `json:"-"`
 	// Since is when a door let the caller in.
 	Since time.Time `json:"-"`
+	// Until is when what let the caller in ends by itself, as a signed assertion does; zero where a row says so.
+	Until time.Time `json:"-"`
 	// Idempotency is the caller's key for this one call.
 	Idempotency string `json:"-"`
 }

@@ -17,6 +17,8 @@ var (
 	positive = form{"a number from 1", func(v string) bool { return within(v, 1, 1<<31-1) }}
 	cars     = form{"a number from 1 to 16", func(v string) bool { return within(v, 1, 16) }}
 	port     = form{"a port from 0 to 65535", func(v string) bool { return within(v, 0, 65535) }}
+	skew     = form{"a number from 0 to 60000", func(v string) bool { return within(v, 0, 60_000) }}
+	lifetime = form{"a number from 1000 to 3600000", func(v string) bool { return within(v, 1000, 3_600_000) }}
 	duration = form{"a duration such as 15m", func(v string) bool { d, err := time.ParseDuration(v); return err == nil && d > 0 }}
 	address  = form{"HOST:PORT", func(v string) bool { _, p, err := net.SplitHostPort(v); return err == nil && within(p, 0, 65535) }}
 )

@@ -38,12 +38,30 @@ func CheckChange(key, value string) error {
 	case key == "data" || key == "as_token" || key == "control_socket":
 		return fault.New(fault.Invalid, "setting.set", "%s cannot be set from inside the data folder", key).
 			WithNext("use the flag, or %s in the environment", s.Env[0])
-	case value != "" && len(s.OneOf) > 0 && !slices.Contains(s.OneOf, value):
-		return fault.New(fault.Invalid, "setting.set", "%s is one of %s, not %q", key, strings.Join(s.OneOf, ", "), value)
-	case value != "" && s.Form != nil && !s.Form.fits(value):
-		return fault.New(fault.Invalid, "setting.set", "%s is %s, not %q", key, s.Form.words, value)
+	case value != "" && s.fits(value) != nil:
+		return s.fits(value)
 	case len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r"):
 		return fault.New(fault.Invalid, "setting.set", "a value is one line of at most 4096 bytes")
+	}
+	return nil
+}
+
+// fits refuses a value that the setting cannot have.
+func (d *Setting) fits(value string) error {
+	switch {
+	case len(d.OneOf) > 0 && !slices.Contains(d.OneOf, value):
+		return fault.New(fault.Invalid, "setting.set", "%s is one of %s, not %q", d.Key, strings.Join(d.OneOf, ", "), value)
+	case d.Form != nil && !d.Form.fits(value):
+		return fault.New(fault.Invalid, "setting.set", "%s is %s, not %q", d.Key, d.Form.words, value)
+	}
+	return nil
+}
+
+// Fits refuses a value that a setting cannot have, wherever it came from.
+func (s *Settings) Fits(key string) error {
+	v := s.values[key]
+	if err := Known(key).fits(v.Value); err != nil {
+		return fault.New(fault.Invalid, "settings", "%s (it comes from %s)", fault.Public(err).Msg, v.Source)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package identity holds the commands about who acts: actor, token, pin,
-// recover, invite, login, person, device, whoami.
+// recover, invite, login, person, device, assertion, whoami.
 package identity
 
 import (
@@ -27,7 +27,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
 	pin.AddCommand(newPINSet(k), newPINHash(k))
 	return []*cobra.Command{newPerson(k), newDevice(k), actor, token, pin, newWhoami(k), newInvite(k), newRecover(k), newLogin(k),
-		newLogout(k)}
+		newLogout(k), newAssertion(k)}
 }
 
 // whereOut is who calls, and at which server that was asked.

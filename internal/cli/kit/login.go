@@ -78,7 +78,7 @@ func (k *Kit) findLogin(ctx context.Context) (*login.Login, error) {
 	}
 	all, err := op.Do(ctx, c, login.List, struct{}{})
 	switch {
-	case !must && (fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound)): // whoever may not know of logins has none
+	case !must && (fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) || Unnamed(err)): // whoever may not know of logins has none
 		return nil, nil
 	case err != nil:
 		return nil, err

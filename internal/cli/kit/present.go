@@ -99,3 +99,26 @@ func wrongPIN(err error, name string) error {
 	}
 	return err
 }
+
+// Unnamed reports whether a server refused because nobody said whom the call is for, as it does in the modes where every request says so.
+func Unnamed(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Data["reason"] == "unnamed"
+}
+
+// Said is a client of this machine's server that says who calls: with the token of the settings, or with the PIN.
+func (k *Kit) Said(c *client.Client) (*client.Client, error) {
+	s, err := k.Settings()
+	if err != nil {
+		return nil, err
+	}
+	if t := s.Get("as_token"); t != "" {
+		return c.WithToken(t), nil
+	}
+	pin, err := k.Secret("This server wants to know who calls; your PIN: ")
+	if err != nil {
+		return nil, err
+	}
+	k.pin = pin
+	return c.WithPIN(pin), nil
+}

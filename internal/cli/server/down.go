@@ -51,7 +51,7 @@ func newDown(k *kit.Kit) *cobra.Command {
 
 // stopped asks the server to end, and waits until it has.
 func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
-	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
+	c, st, err := asked(ctx, k, c)
 	if err != nil {
 		return unanswered(k, err)
 	}
@@ -73,6 +73,20 @@ func stopped(ctx context.Context, k *kit.Kit, c *client.Client) error {
 				strings.Join(going, ", "), going[0])
 		}
 	})
+}
+
+// asked is the server's status, and the client that was told it: where the server wants to know who calls, the person says so.
+func asked(ctx context.Context, k *kit.Kit, c *client.Client) (*client.Client, wire.Status, error) {
+	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
+	if !kit.Unnamed(err) {
+		return c, st, err
+	}
+	named, none := k.Said(c)
+	if none != nil { // nobody is there to be asked
+		return c, st, err
+	}
+	st, err = op.Do(ctx, named, wire.ServerStatus, identity.Nothing{})
+	return named, st, err
 }
 
 // goOn are the sessions whose programs outlive the server. Who may not see them is told of none.

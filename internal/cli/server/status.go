@@ -17,7 +17,6 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/daemon"
 	"tandem/internal/fault"
-	"tandem/internal/identity"
 	inbox "tandem/internal/inbox/wire"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
@@ -44,7 +43,7 @@ func newStatus(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			var out statusOut
-			if out.Status, err = op.Do(ctx, c, wire.ServerStatus, identity.Nothing{}); err != nil {
+			if c, out.Status, err = asked(ctx, k, c); err != nil {
 				return unanswered(k, err)
 			}
 			st := &out.Status

@@ -88,7 +88,7 @@ func standing(ctx context.Context, k *kit.Kit, replace bool) (running bool, err 
 	if err != nil {
 		return false, err
 	}
-	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
+	c, st, err := asked(ctx, k, c)
 	if err != nil {
 		return false, unanswered(k, err)
 	}
@@ -163,7 +163,13 @@ func copyAside(data string) (string, error) {
 
 // welcome prints where everything is and what to do next.
 func welcome(ctx context.Context, k *kit.Kit, c *client.Client) error {
-	st, err := op.Do(ctx, c, wire.ServerStatus, identity.Nothing{})
+	c, st, err := asked(ctx, k, c)
+	if kit.Unnamed(err) { // it runs, and nobody is there to say who asks
+		pid, why := daemon.Holder(k.Data()), fault.Public(err)
+		return k.Show(map[string]any{"pid": pid, "refused": why.Msg}, func(w io.Writer) {
+			fmt.Fprintf(w, "tandem is running (PID %d)\n%s\nNext: %s\n", pid, why.Msg, why.Next)
+		})
+	}
 	if err != nil {
 		return err
 	}

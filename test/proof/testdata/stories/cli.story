@@ -47,6 +47,12 @@ let tok_… your-server$ tandem token list --json | grep -o 'tok_[a-z0-9]*' | he
 your-server> tandem token revoke tok_…
 your-server> tandem token clear
 your-server> tandem token show api
+your-server$ echo 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo= > web.pub
+your-server> tandem assertion key add web-1 web.pub --organization acme --expires 2160h
+  shows enrolled web-1
+your-server> tandem assertion key list
+  shows web-1
+your-server> tandem assertion key revoke web-1
 # Automations: looked at, switched on, switched off.
 your-server$ printf '%s\n' 'name = "nightly"' '[[node]]' 'id = "note"' '[node.operation]' 'name = "resource.put"' 'input = { key = "night", value = "over" }' > nightly.toml
 your-server> tandem automation check nightly.toml
