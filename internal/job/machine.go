@@ -226,7 +226,7 @@ func (j *Job) back(prompt string) {
 }
 
 func (j *Job) fail(why string) {
-	j.Before, j.State, j.Reason, j.Flight = j.State, wire.Stopped, why, ""
+	j.Before, j.State, j.Reason, j.Flight, j.StoppedBy = j.State, wire.Stopped, why, "", ""
 }
 
 const cutNote = "Your last turn was cut off when the machine or its server ended. Look at what is done already, and go on from there.\n\n"
@@ -336,7 +336,7 @@ func (j *Job) told(text string) error {
 		if j.Session == "" || j.Path == "" {
 			break
 		}
-		j.Reds = 0
+		j.Reds, j.StoppedBy = 0, ""
 		if j.State == wire.Stopped && j.Turns < 2 && j.Commit == "" { // it may not have heard its task
 			text = j.first() + "\n\nA person says:\n" + text
 		}
@@ -357,7 +357,7 @@ func (j *Job) stop(e Event) error {
 	if j.State != wire.Stopped {
 		flight, works := j.Flight, j.State == wire.Working // its words may be on their way
 		j.fail(e.Text)
-		j.Flight, j.Hush = flight, j.Hush || works
+		j.Flight, j.Hush, j.StoppedBy = flight, j.Hush || works, e.By
 	}
 	j.Discard = j.Discard || e.Discard
 	return nil
@@ -374,7 +374,7 @@ func (j *Job) resume() error {
 		return fault.New(fault.Conflict, "job.resume", "its workspace was discarded").WithNext("start another one: tandem job start TASK")
 	}
 	before := j.Before
-	j.Before, j.Reds, j.Reason, j.Stays, j.Flight = "", 0, "", false, ""
+	j.Before, j.Reds, j.Reason, j.Stays, j.Flight, j.StoppedBy = "", 0, "", false, "", ""
 	switch before {
 	case wire.Working:
 		j.begin(goOn + strings.TrimPrefix(j.Prompt, goOn))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,8 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Stop a job. Its workspace stays until it is discarded, so that it can go on."},
 			func(in wire.StopIn) op.Resource { return at(in.ID) },
 			func(ctx context.Context, tx *db.Tx, in wire.StopIn) (*wire.Job, error) {
-				return r.move(ctx, tx, in.ID, Event{Kind: Stop, Discard: in.Discard, Text: op.CallerFrom(ctx).Name + " stopped it"})
+				return r.move(ctx, tx, in.ID, Event{Kind: Stop, Discard: in.Discard, By: op.CallerFrom(ctx).Name,
+					Text: op.CallerFrom(ctx).Name + " stopped it"})
 			}),
 		wire.Resume.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/resume",
 			Doc: "Let a stopped job go on, in the same conversation and the same files."}, one,
@@ -62,6 +64,8 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Merge a job's commit into its repository. Needs a person present, and is bound to the commit that the person saw."},
 			func(in wire.MergeIn) op.Resource { return at(in.ID) }, r.merge, r.recover))
 }
+
+var branchName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$`)
 
 // bindStart is the words of a board's task, and the model that would do the work. Which program an agent is stands in settings.
 func (r *Room) bindStart(ctx context.Context, in wire.StartIn) (out []op.Bound, err error) {
@@ -101,6 +105,8 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		return nil, bad("a job works in a folder or in a repository that is named, and not both")
 	case in.Repo == "" && !filepath.IsAbs(in.Folder):
 		return nil, bad("folder should be an absolute path, not %.200q", in.Folder)
+	case in.Onto != "" && (!branchName.MatchString(in.Onto) || strings.Contains(in.Onto, "..")):
+		return nil, bad("%.60q is no name of a branch", in.Onto).WithNext("see them: git branch")
 	case in.Seconds < 1 || in.Seconds > MaxSeconds:
 		return nil, bad("a check lasts between 1 and %d seconds", MaxSeconds)
 	case in.Bound < 1 || in.Bound > MaxBound:
@@ -122,7 +128,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 	}
 	j := &Job{Tenant: c.Tenant, Caller: c, Job: wire.Job{ID: id.New("job"), State: wire.Planned, Task: in.Task, Agent: in.Agent,
 		Check: in.Check, Seconds: in.Seconds, Bound: in.Bound, Budget: in.Budget, Folder: in.Folder, Named: in.Repo,
-		From: in.From, Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(), MovedAt: tx.Now()}}
+		From: in.From, Onto: in.Onto, Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(), MovedAt: tx.Now()}}
 	if in.From != "" {
 		j.Space = in.Space
 	}
@@ -288,7 +294,7 @@ func (r *Room) unseen(ctx context.Context, in wire.UnseenIn) (out wire.UnseenOut
 	}
 	if j.Commit == "" { // it is about to begin, where its folder stands
 		j.Repo, _ = r.Tools.Top(ctx, j.Folder) // what is wrong with the folder says whoever opens the workspace
-		j.Base = r.Tools.Tip(ctx, cmp.Or(j.Repo, j.Folder), "HEAD")
+		j.Base = cmp.Or(r.tip(ctx, j.Repo, j.Onto), r.Tools.Tip(ctx, cmp.Or(j.Repo, j.Folder), "HEAD"))
 		if j.Commit = j.Base; j.Repo == "" || j.Base == "" {
 			return out, nil
 		}

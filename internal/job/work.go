@@ -56,6 +56,9 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 	if err := r.mayCheck(ctx, j, ""); err != nil {
 		return r.failed(ctx, j, err)
 	}
+	if err := r.hasBranch(ctx, j); err != nil {
+		return r.failed(ctx, j, err)
+	}
 	as := op.WithCaller(ctx, j.Caller)
 	e := Event{Kind: Opened, Branch: "tandem/" + j.Seat, Agent: j.Agent}
 	if wire.Program(j.Agent) {
@@ -81,9 +84,29 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 		}
 		e.Session, e.Path, e.Work, e.Repo, e.Base, e.Agent = s.ID, made.Path, made.Folder, made.Repo, made.Base, s.Model
 	}
-	e.Onto = r.Tools.Branch(ctx, e.Repo)
+	if e.Onto = j.Onto; e.Onto == "" {
+		e.Onto = r.Tools.Branch(ctx, e.Repo)
+	}
 	e.Tip, e.Unsaved = r.tip(ctx, e.Repo, e.Onto), r.Tools.Unsaved(ctx, e.Repo)
+	if j.Onto != "" && e.Tip != e.Base { // it begins where its branch stands, whatever is checked out
+		if err := r.Tools.Begin(ctx, e.Path, e.Tip); err != nil {
+			return r.failed(ctx, j, err)
+		}
+		e.Base = e.Tip
+	}
 	return r.opened(ctx, j, e)
+}
+
+// hasBranch refuses a job for a branch that is not there.
+func (r *Room) hasBranch(ctx context.Context, j *Job) error {
+	if j.Onto == "" {
+		return nil
+	}
+	repo, err := r.Tools.Top(ctx, j.Folder)
+	if err == nil && r.tip(ctx, repo, j.Onto) == "" {
+		err = fault.New(fault.NotFound, "job.start", "%s has no branch %s", repo, j.Onto).WithNext("see them: git -C %s branch", repo)
+	}
+	return err
 }
 
 // opened writes down what was opened, also for a job that was stopped meanwhile: then it can be taken away, or gone on with.

@@ -77,6 +77,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 	f.StringVar(&in.Repo, "repo", "", "a repository that this server serves, by its name, instead of a folder")
 	f.StringVar(&in.From, "from", "", "a task of a space's board, whose words are the job's; it is done when the job is merged")
 	space.Choose(cmd)
+	f.StringVar(&in.Onto, "onto", "", "the branch that it is for and begins at (the one that is checked out there)")
 	f.StringVar(&in.Agent, "agent", "", "claude, codex, opencode, or a model as provider/model (the default model)")
 	f.StringVar(&in.Check, "check", "", "a command that says by its exit code whether the work is good")
 	f.Int64Var(&in.Seconds, "check-seconds", 0, "how long the check may last (600, at most 3600)")

@@ -119,6 +119,8 @@ type Job struct {
 	// Moved are refs of the repository that moved while its agent had a turn: a person should look at them first.
 	Moved []Moved `json:"moved,omitempty" jsonschema:"branches, tags and other refs that moved during its turns, whoever moved them"`
 
+	StoppedBy string `json:"stopped_by,omitempty" jsonschema:"of a stopped job: the one who stopped it; empty: it could not go on"`
+
 	Ref      string `json:"ref,omitempty" jsonschema:"where the merged commit is in the repository"`
 	Next     string `json:"next,omitempty" jsonschema:"what to type to have it in your checkout"`
 	MergedBy string `json:"merged_by,omitempty"`
@@ -159,6 +161,7 @@ type StartIn struct {
 	Seconds int64  `json:"check_seconds,omitempty" jsonschema:"how long the check may last, 600 when left out, 3600 at most"`
 	Bound   int64  `json:"bound,omitempty" jsonschema:"how many red checks in a row stop it, 3 when left out, 20 at most"`
 	Budget  Budget `json:"budget,omitzero"`
+	Onto string `json:"onto,omitempty" jsonschema:"the branch that it is for and begins at; the one that is checked out in the folder when left out"`
 }
 
 // IDIn names a job.

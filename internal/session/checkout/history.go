@@ -298,6 +298,12 @@ func (t Tools) Join(ctx context.Context, path string, on Line, commit, message s
 	return "", conflicts, nil
 }
 
+// Begin has a fresh worktree stand at a commit.
+func (t Tools) Begin(ctx context.Context, path, commit string) error {
+	_, err := t.git(ctx, path, "reset", "-q", "--hard", commit)
+	return err
+}
+
 // Together makes a commit out of two, without any files: the second merged into the first. It is "" where the two do not go together, or
 // git is too old to say so.
 func (t Tools) Together(ctx context.Context, repo, onto, commit, message string, by Author) (string, error) {
