@@ -26,7 +26,7 @@ type wall struct {
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
 	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire " +
-		"memory/wire source/wire job/wire login/wire server/wire",
+		"memory/wire source/wire job/wire team/wire login/wire server/wire",
 	"rooms": "resource board space space/peer session connector notify tunnel schedule automation memory source repo/host login",
 }
 
@@ -71,6 +71,7 @@ var houseMap = []wall{
 	{pkg: "schedule/wire"},
 	{pkg: "job/wire"},
 	{pkg: "automation/wire"},
+	{pkg: "team/wire", may: "job/wire"},
 	{pkg: "memory/wire"},
 	{pkg: "source/wire"},
 	{pkg: "login/wire", may: "login/device"},
@@ -101,12 +102,14 @@ var houseMap = []wall{
 	// code work: sessions by their operations, a workspace, a check in a box
 	{pkg: "job", may: "journal job/wire session session/terminal session/checkout tool board space/peer"},
 	// a task's card says where its job stands
+	// several agents on one goal: a lead and jobs, by their operations
+	{pkg: "team", may: "journal team/wire job/wire session session/terminal session/checkout provider"},
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
 	// reads their operations' answers
 	{pkg: "inbox", may: "inbox/wire identity approval journal session session/terminal session/relay session/wire connector/wire " +
-		"schedule/wire automation/wire job/wire memory/wire server/wire space/peer"},
+		"schedule/wire automation/wire job/wire team/wire memory/wire server/wire space/peer"},
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun

@@ -37,6 +37,7 @@ import (
 	"tandem/internal/cli/share"
 	sources "tandem/internal/cli/source"
 	"tandem/internal/cli/space"
+	"tandem/internal/cli/team"
 	"tandem/internal/jj"
 	"tandem/internal/source/boxed"
 	"tandem/internal/tool/confine"
@@ -189,6 +190,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	inbox.Commands,
 	job.Commands,
 	queue.Commands,
+	team.Commands,
 	jjEntry,
 	manEntry,
 	mcp.Commands,

@@ -16,6 +16,7 @@ var present = map[string]bool{
 	"oauth.clear": true, "oauth.consent": true, "oauth.look": true, "owner.add": true, "owner.hand_over": true,
 	"owner.remove": true, "passkey.add": true, "passkey.remove": true, "person.remove": true, "person.away": true, "person.back": true,
 	"policy.edit": true, "policy.label": true, "queue.add": true, "queue.protect": true, "queue.push": true, "queue.resume": true,
+	"team.approve": true, "team.plan": true,
 	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,
 	"secret.rotate":   true, "secret.unmask": true, "schedule.remove": true, "schedule.set": true,

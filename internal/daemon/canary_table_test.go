@@ -98,6 +98,8 @@ func init() {
 		"job.start", "job.stop", "job.wait")
 	saying(ownRows, "job.unseen")
 	saying(forPeople, "job.merge", "queue.add", "queue.protect", "queue.push", "queue.resume")
+	saying(forPeople, "team.approve", "team.plan")
+	saying(areWords, "team.get", "team.list", "team.pause", "team.resume", "team.start", "team.stop", "team.wait")
 	saying(areWords, "queue.evict", "queue.list", "queue.pause", "queue.priority")
 	saying(areWords, "automation.add", "automation.run", "automation.runs", "automation.show", "automation.ticks", "automation.trace",
 		"audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.cancel", "board.change",

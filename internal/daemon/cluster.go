@@ -187,6 +187,10 @@ func (d *Daemon) findHome(local []op.Op) func(context.Context, *op.Op, op.Resour
 		case id == "":
 		case r.Kind == "relay":
 			home, found, err = d.rooms.relay.LivesAt(ctx, tenant, id)
+		case r.Kind == "job" && strings.HasPrefix(id, "team_"):
+			if o.Changes() {
+				home, found, err = d.rooms.team.LivesAt(ctx, tenant, id)
+			}
 		case r.Kind == "job" && (o.Name == string(job.Diff) || o.Changes()):
 			home, found, err = d.rooms.job.LivesAt(ctx, tenant, id)
 		case r.Kind == "session" && (names[o.Name] || o.Changes()):

@@ -16,6 +16,8 @@ import (
 	"tandem/internal/notify"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
+	"tandem/internal/session"
+	"tandem/internal/team"
 	"tandem/internal/tool"
 )
 
@@ -41,6 +43,26 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	r.Served = d.servedFolder
 	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.session.BindModel
 	d.rooms.job = r
+}
+
+// makeTeams gives the room of teams what it does not own.
+func (d *Daemon) makeTeams() {
+	r := team.New(d.db, d.journal, d.Log, func(ctx context.Context, c op.Caller) error {
+		c.Token = "" // as for jobs
+		return d.identity.Still(ctx, c)
+	})
+	r.Rooms, r.Tools, r.Model = &d.inner, d.rooms.session.Checkouts, d.rooms.session.BindModel
+	r.Used = func(ctx context.Context, id string) (session.Used, error) {
+		s, err := op.Do(ctx, &d.inner, session.SessionGet, session.IDIn{ID: id})
+		if err != nil {
+			return session.Used{}, err
+		}
+		return d.rooms.session.Used(ctx, s)
+	}
+	if d.self != nil {
+		r.Owner = d.self.Server
+	}
+	d.rooms.team = r
 }
 
 // servedFolder is the git checkout of a repository that this server serves.

@@ -253,7 +253,8 @@ func (d *Daemon) afterRestore(ctx context.Context) error {
 		for name, end := range map[string]func(*db.Tx) (int, error){
 			"approvals": d.rooms.approval.Restored, "notices": d.rooms.notify.Restored,
 			"tunnels": d.rooms.tunnel.Restored, "turns": d.rooms.session.Restored,
-			"schedules": d.rooms.schedule.Restored, "jobs": d.rooms.job.Restored, "runs": d.rooms.automation.Restored,
+			"schedules": d.rooms.schedule.Restored, "jobs": d.rooms.job.Restored,
+			"teams": d.rooms.team.Restored, "runs": d.rooms.automation.Restored,
 		} {
 			if ended[name], err = end(tx); err != nil {
 				return fmt.Errorf("end the %s of the copy: %w", name, err)

@@ -45,6 +45,7 @@ import (
 	sources "tandem/internal/source"
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
+	"tandem/internal/team"
 	"tandem/internal/tunnel"
 )
 
@@ -71,6 +72,7 @@ var migrations = []db.Migrations{
 	tunnel.Migrations,
 	schedule.Migrations,
 	job.Migrations,
+	team.Migrations,
 	automation.Migrations,
 	memory.Migrations,
 	sources.Migrations,
@@ -111,6 +113,7 @@ type rooms struct {
 	tunnel     *tunnel.Room
 	schedule   *schedule.Room
 	job        *job.Room
+	team       *team.Room
 	automation *automation.Room
 	memory     *memory.Room
 	source     *sources.Room
@@ -203,6 +206,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.tunnel.Ops(),
 		d.rooms.schedule.Ops(),
 		d.rooms.job.Ops(),
+		d.rooms.team.Ops(),
 		d.rooms.automation.Ops(),
 		d.rooms.login.Ops(),
 		inbox.New(&d.inner, d.answerURL, d.db.Now).Ops(),
@@ -357,7 +361,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			d.Log.Error("sweep the gate", "err", err)
 		}
 		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && !d.rooms.terminal.Busy() && !d.rooms.relay.Busy() &&
-			!d.rooms.automation.Busy() && !d.rooms.job.Busy() && !d.rooms.schedule.Busy() && !d.rooms.source.Busy() &&
+			!d.rooms.automation.Busy() && !d.rooms.job.Busy() && !d.rooms.team.Busy() && !d.rooms.schedule.Busy() && !d.rooms.source.Busy() &&
 			time.Since(time.Unix(0, d.lastUse.Load())) > idle && !d.rooms.remotes.Busy() {
 			d.Log.Info("idle")
 			d.stop()

@@ -75,6 +75,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 		return err
 	}
 	d.makeJobs(box)
+	d.makeTeams()
 	return nil
 }
 
@@ -124,6 +125,9 @@ func (d *Daemon) whose(ctx context.Context, tenant string, r op.Resource) []stri
 	case "relay":
 		return d.rooms.relay.Whose(ctx, tenant, id)
 	case "job":
+		if strings.HasPrefix(id, "team_") { // a team is made of jobs, and is policed as they are
+			return d.rooms.team.Whose(ctx, tenant, id)
+		}
 		return d.rooms.job.Whose(ctx, tenant, id)
 	}
 	return d.rooms.session.Whose(ctx, tenant, id)

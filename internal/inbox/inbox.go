@@ -44,8 +44,8 @@ type source struct {
 
 var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"session.list", failures}, {"relay.list", relays},
 	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"recovery.show", recovery}, {"automation.runs", runs},
-	{"job.list", jobs}, {"queue.list", merged}, {"memory.list", proposals}, {"schedule.list", schedules}, {"server.status", fellows},
-	{"space.list", mail}}
+	{"job.list", jobs}, {"queue.list", merged}, {"team.list", teams}, {"memory.list", proposals}, {"schedule.list", schedules},
+	{"server.status", fellows}, {"space.list", mail}}
 
 func (r *Room) list(ctx context.Context, in wire.In) (wire.Out, error) {
 	if in.Kind != "" && !slices.Contains(wire.Kinds, in.Kind) {

@@ -25,6 +25,7 @@ import (
 	"tandem/internal/session/terminal"
 	sessions "tandem/internal/session/wire"
 	"tandem/internal/space/peer"
+	team "tandem/internal/team/wire"
 )
 
 // recent is how long the inbox tells of what is over: an ask that ended without an answer, a push that failed.
@@ -270,6 +271,25 @@ func jobs(ctx context.Context, r *Room) (out []wire.Row, err error) {
 		}
 	}
 	return out, nil
+}
+
+// teams are those whose plan waits for a person, and those that cannot go on by themselves.
+func teams(ctx context.Context, r *Room) (out []wire.Row, err error) {
+	list, err := op.Do(ctx, r.rooms, team.List, team.ListIn{})
+	for _, t := range list.Teams {
+		row := wire.Row{Kind: wire.Team, ID: t.ID, Name: line(t.Goal), Session: t.Session, Since: t.MovedAt,
+			Page: "/panel/teams/" + url.PathEscape(t.ID), Next: fmt.Sprintf("tandem team show %s", t.ID)}
+		switch t.State {
+		case team.Proposed:
+			row.What = line(fmt.Sprintf("its plan of %d tasks waits for you", len(t.Tasks)))
+		case team.Blocked:
+			row.What = line("it cannot go on: " + t.Reason)
+		default:
+			continue
+		}
+		out = append(out, row)
+	}
+	return out, err
 }
 
 // merged is what a queue merged and nobody pushed yet, or what did not arrive.

@@ -39,6 +39,7 @@ func galleryShell(id, title string, back *ui.Crumb) ui.Shell {
 			{Label: "Work", Items: []ui.NavItem{
 				item("sessions", "Sessions", "/panel/sessions", "session", "g w", 0),
 				item("jobs", "Jobs", "/panel/jobs", "job", "g t", 0),
+				item("teams", "Teams", "/panel/teams", "people", "g y", 0),
 				item("automations", "Automations", "/panel/automations", "automation", "g u", 0),
 				item("relays", "Relays", "/panel/relays", "relay", "g l", 0),
 				item("board", "Board", "/panel/board", "board", "g b", 0),
@@ -379,6 +380,9 @@ func galleryPages() []struct {
 		{"terminal-closed", terminalPage(galleryShell("sessions", "builder", sessionsCrumb), closedTerminal())},
 		{"jobs", jobsPage(galleryShell("jobs", "Jobs", nil), sampleJobs())},
 		{"jobs-empty", jobsPage(galleryShell("jobs", "Jobs", nil), JobsView{Now: galleryNow, May: true, Default: "local/echo-1"})},
+		{"teams", teamsPage(galleryShell("teams", "Teams", nil), sampleTeams())},
+		{"teams-empty", teamsPage(galleryShell("teams", "Teams", nil), TeamsView{Now: galleryNow, May: true})},
+		{"team", teamPage(galleryShell("teams", "Move billing", teamsCrumb), sampleTeam())},
 		{"job", jobPage(galleryShell("jobs", "Take the credit off", jobsCrumb), sampleJob())},
 		{"job-beside", jobPage(galleryShell("jobs", "Take the credit off", jobsCrumb), besideJob())},
 		{"job-stopped", jobPage(galleryShell("jobs", "Take the credit off", jobsCrumb), stoppedJob())},

@@ -20,7 +20,7 @@ type pageGroup struct {
 func pages() []pageGroup {
 	return []pageGroup{
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
-		{"Work", []page{sessionsNav(), jobsNav(), automationsNav(), relaysNav(), boardNav(), spacesNav(), memoryNav()}},
+		{"Work", []page{sessionsNav(), jobsNav(), teamsNav(), automationsNav(), relaysNav(), boardNav(), spacesNav(), memoryNav()}},
 		{"Authority", []page{peopleNav(), actorsNav(), policyNav()}},
 		{"Rooms", []page{reposNav(), resourcesNav()}},
 		{"House", []page{modelsNav(), connectorsNav(), copiesNav(), systemNav()}},

@@ -54,7 +54,9 @@ func newWorld(t *testing.T) *world {
 	// The agent of the jobs: what documents ask it to do is in words, without a script.
 	work := scripted.Rule{Prompt: "fix the login redirect", Tool: "write", Turns: []scripted.Turn{
 		{{Tool: "write", Args: []byte(`{"path":"redirect.txt","content":"/home\n"}`)}}, {{Say: "the redirect is mended"}}}}
-	w := &world{model: &scripted.Server{Script: scripted.Script{Rules: []scripted.Rule{work}}},
+	lead := scripted.Rule{Prompt: "You lead a team", Turns: []scripted.Turn{
+		{{Say: `{"tasks":[{"name":"redirect","text":"fix the login redirect"},{"name":"docs","text":"say it","after":["redirect"]}]}`}}}}
+	w := &world{model: &scripted.Server{Script: scripted.Script{Rules: []scripted.Rule{lead, work}}},
 		ca: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 	docs := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
 	type query struct {

@@ -58,6 +58,9 @@ func show(w io.Writer, j *wire.Job) {
 		if e.Copies == "base" {
 			with = " with the base's copies"
 		}
+		if e.Copies == "train" {
+			with = " together with the jobs before it in the queue"
+		}
 		fmt.Fprintf(w, "check %d: %s on %.12s%s, %s after %.1f s\n", e.N, e.Verdict, e.Commit, with, how, e.Seconds)
 		switch newest := newestOf(j.Evidence, i); {
 		case newest && e.Hidden:

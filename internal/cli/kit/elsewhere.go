@@ -17,7 +17,7 @@ var Follow = []string{"whoami", "invite", "person", "group", "device", "actor",
 
 // Stay are the commands that are about this machine unless --server names another: its keys, its models, its folders, the jobs in them.
 // What is typed there is meant for the machine that it is typed on. The others are about this machine alone.
-var Stay = []string{"grant folder", "job", "provider", "queue", "secret"}
+var Stay = []string{"grant folder", "job", "provider", "queue", "secret", "team"}
 
 // About says which servers a command can be about, by its words without the program's name. A longer entry says it before a shorter.
 func About(command string) (follows, stays bool) {

@@ -28,6 +28,7 @@ const (
 	Recovery  Kind = "recovery" // root of the machine began to replace the PIN
 	Run       Kind = "run"      // of an automation: it does not go on until somebody looks at it
 	Job       Kind = "job"      // its work waits for somebody to look at it
+	Team      Kind = "team"     // its plan waits for somebody, or it cannot go on by itself
 	Memory    Kind = "memory"   // agents propose to remember something, which a person lets be true
 	Schedule  Kind = "schedule" // what the server should do by itself, and failed to
 	Server    Kind = "server"   // another server of the cluster is gone, and nobody stopped it
@@ -36,16 +37,16 @@ const (
 )
 
 // Kinds are all of them, in the order in which they are listed.
-var Kinds = []Kind{Ask, Question, Dialog, Crashed, Limited, Parked, Push, Connector, Aside, Recovery, Run, Job, Memory, Schedule,
-	Server, Mail, Ended}
+var Kinds = []Kind{Ask, Question, Dialog, Crashed, Limited, Parked, Push, Connector, Aside, Recovery, Run, Job, Team, Memory,
+	Schedule, Server, Mail, Ended}
 
 // Waits says that somebody has to do something; the other kinds only tell.
 func (k Kind) Waits() bool { return k != Mail && k != Ended }
 
 // Row is one thing that needs a person.
 type Row struct {
-	Kind    Kind      `json:"kind" jsonschema:"ask, question, dialog, crashed, rate-limited, parked, push, connector, aside, recovery, run, job, memory, schedule, mail or ended"`
-	ID      string    `json:"id" jsonschema:"what is answered: an ask, a question, a session, a relay, an event, a connector, a recovery, a run, a job, a schedule, a space"`
+	Kind    Kind      `json:"kind" jsonschema:"ask, question, dialog, crashed, rate-limited, parked, push, connector, aside, recovery, run, job, team, memory, schedule, mail or ended"`
+	ID      string    `json:"id" jsonschema:"what is answered: an ask, a question, a session, a relay, an event, a connector, a recovery, a run, a job, a team, a schedule, a space"`
 	Name    string    `json:"name" jsonschema:"whose it is, as people call it"`
 	Session string    `json:"session,omitempty" jsonschema:"the session's id"`
 	What    string    `json:"what" jsonschema:"in a line: the command, the question, the reason"`

@@ -1,0 +1,37 @@
+package panel
+
+import (
+	"time"
+
+	job "tandem/internal/job/wire"
+	"tandem/internal/panel/ui"
+	"tandem/internal/team/wire"
+)
+
+// Sample data for the pages about teams.
+
+var teamsCrumb = &ui.Crumb{Label: "Teams", Href: "/panel/teams"}
+
+func sampleTeams() TeamsView {
+	return TeamsView{Now: galleryNow, May: true, Folders: []string{"/home/me/src/atlas"}, Rows: []*wire.Team{sampleTeam().Team,
+		{ID: "team_2", Goal: "Mend the links of the handbook", Folder: "/home/me/src/site", State: wire.Proposed, MovedAt: before(time.Minute),
+			Tasks: []*wire.Task{{Item: wire.Item{Name: "links", Text: "Mend them"}, Stage: wire.Waits}}},
+		{ID: "team_3", Goal: "Round once", Folder: "/home/me/src/atlas", State: wire.Done, MovedAt: before(26 * time.Hour)}}}
+}
+
+func sampleTeam() TeamView {
+	return TeamView{Now: galleryNow, May: true, Team: &wire.Team{ID: "team_01jcq2v7m3k9t4x8w5z6y7r2pd", State: wire.Working,
+		Goal: "Move billing to the new API", Folder: "/home/me/src/atlas", Onto: "main", Agents: 3, Lead: "claude",
+		Budget: job.Budget{Tokens: 2_000_000}, Spent: &wire.Spent{Cents: 120, Tokens: 412_000, Turns: 14}, Version: 2, ApprovedBy: "owner",
+		MovedAt: before(20 * time.Minute),
+		Tasks: []*wire.Task{
+			{Item: wire.Item{Name: "client", Text: "Write the client of the new API", Agent: "claude", Check: "go test ./..."}, Stage: wire.Merged,
+				Job: "job_1"},
+			{Item: wire.Item{Name: "invoices", Text: "Read invoices from it", After: []string{"client"}, Agent: "codex", Check: "go test ./..."},
+				Stage: wire.Review, Job: "job_2"},
+			{Item: wire.Item{Name: "credits", Text: "Read credits from it", After: []string{"client"}, Agent: "claude", Check: "go test ./..."},
+				Stage: wire.AtWork, Job: "job_3", Needs: []job.Need{{What: "tool.write"}}},
+			{Item: wire.Item{Name: "docs", Text: "Say it in the documents", After: []string{"invoices", "credits"}, Agent: "codex"},
+				Stage: wire.Waits}},
+		Events: []wire.Happened{{At: before(20 * time.Minute), What: "working"}, {At: before(19 * time.Minute), What: "client begins as job_1"}}}}
+}
