@@ -148,8 +148,8 @@ func newPlan(k *kit.Kit) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use: "plan TEAM", Short: "Show a team's plan, or give it another one", Args: cobra.ExactArgs(1),
-		Long: "Show a team's plan as JSON, to look at it or to edit it. With --file the plan in that file becomes the team's: a person says so, " +
-			"present, before one is approved.",
+		Long: "Show a team's plan as JSON, to look at it or to edit it. With --file the plan in that file becomes the team's: a person says " +
+			"so, present, before one is approved.",
 		Example: "  tandem team plan team_01j… > plan.json\n  tandem team plan team_01j… --file plan.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
