@@ -25,9 +25,9 @@ type wall struct {
 
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
-	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire " +
+	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire artifact/wire " +
 		"memory/wire source/wire job/wire team/wire login/wire server/wire",
-	"rooms": "resource board space space/peer session connector notify tunnel schedule automation memory source repo/host login",
+	"rooms": "resource board space space/peer session connector notify tunnel schedule automation artifact memory source repo/host login",
 }
 
 // The map. To add a package, add a line; to move a wall, change one and update docs/ARCHITECTURE.md in the same commit.
@@ -72,6 +72,7 @@ var houseMap = []wall{
 	{pkg: "job/wire"},
 	{pkg: "automation/wire"},
 	{pkg: "team/wire", may: "job/wire"},
+	{pkg: "artifact/wire"},
 	{pkg: "memory/wire"},
 	{pkg: "source/wire"},
 	{pkg: "login/wire", may: "login/device"},
@@ -115,7 +116,10 @@ var houseMap = []wall{
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
 	{pkg: "automation/hook", pure: true},                          // who signed a webhook
 	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook tool tool/box " +
-		"session provider repo/diff"}, // a version is shown as what it changes
+		"session provider repo/diff artifact/wire artifact/check artifact/make"}, // a version is shown as what it changes
+	{pkg: "artifact", may: "artifact/wire repo/diff"}, // what automations made
+	{pkg: "artifact/check", pure: true},               // what is wrong with it
+	{pkg: "artifact/make", pure: true},                // reports, pages, slides, tables
 	{pkg: "memory", may: "memory/wire memory/text memory/postings memory/vector"},
 	{pkg: "memory/postings", may: "memory/text"},           // which texts have which terms, in a table of a room
 	{pkg: "memory/text", pure: true},                       // terms, queries, scores

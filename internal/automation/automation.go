@@ -53,6 +53,8 @@ func act(b *spec.Body) string {
 		return s
 	case b.Automation != nil:
 		return "runs the automation " + b.Automation.Name
+	case b.Make != nil:
+		return "makes an artifact from " + b.Make.From
 	}
 	t := b.Turn
 	s := "asks " + orElse(t.Model, "the default model")
@@ -163,6 +165,7 @@ func unbuilt(a *spec.Automation) (out []string) {
 		case body.Automation != nil:
 			no("node %s: running another automation", n.ID)
 		}
+		builtOutputs(n, body, no)
 	}
 	return out
 }

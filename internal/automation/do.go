@@ -94,6 +94,19 @@ func (r *Room) do(ctx context.Context, j *job) result {
 	}
 	caller.Prompted = j.heard
 	caller.Idempotency = fmt.Sprintf("%s/%s/%d/%d", j.id, j.step.node, j.step.item, j.step.attempt)
+	from, err := j.madeFrom()
+	if err == nil {
+		err = r.readArtifacts(ctx, j)
+	}
+	if err != nil {
+		return failure(err)
+	}
+	return r.kept(ctx, j, caller, from, r.act(ctx, j, caller))
+}
+
+// act does what the node says.
+func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
+	limit := time.Duration(j.node.Budget.Time)
 	switch b := j.body; {
 	case j.node.Gate != nil:
 		return r.ask(ctx, j, caller)
@@ -113,6 +126,8 @@ func (r *Room) do(ctx context.Context, j *job) result {
 			in.Argv = append(in.Argv, text(arg, j.inputs))
 		}
 		return r.call(ctx, j, caller, string(wire.Command), in)
+	case b.Make != nil:
+		return r.made(j)
 	}
 	return failure(fault.New(fault.Invalid, "automation", "nobody knows how to do %s", j.node))
 }

@@ -40,6 +40,13 @@ type Room struct {
 	Lend func(ctx context.Context, tenant, name string, fn func(value []byte) error) error
 	Drop func(tx *db.Tx, tenant, name string) error
 
+	// Text is what an artifact of an automation says; plain when its bytes are that text.
+	Text func(ctx context.Context, tenant, automation, id string) (text string, plain bool, err error)
+	// Secret reports whether a text holds a secret that is kept here.
+	Secret func(text string) bool
+	// Mark says whether what models had a hand in says so itself.
+	Mark func() bool
+
 	// Head is the journal's newest event.
 	Head func() int64
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tandem/internal/automation/run"
@@ -114,6 +115,9 @@ func needs(a *spec.Automation) (out []Grant) {
 	each(a, func(_ *spec.Node, b *spec.Body) { commands = commands || b.Command != nil })
 	if commands {
 		out = append(out, Grant{Actor: actor, Resource: commandsOf(a.Name).String()})
+	}
+	if slices.ContainsFunc(a.Nodes, func(n spec.Node) bool { return n.Makes() }) {
+		out = append(out, Grant{Actor: actor, Resource: op.Resource{Kind: "artifact", Path: "/" + a.Name}.String()})
 	}
 	if len(begins(a)) > 0 {
 		out = append(out, Grant{Actor: actor, Resource: ticksOf(a.Name).String()})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	maker "tandem/internal/artifact/make"
 	"tandem/internal/automation/run"
 	"tandem/internal/automation/spec"
 	"tandem/internal/db"
@@ -103,8 +104,13 @@ func (j *job) system() string {
 	}
 	want := map[string]any{}
 	for name, o := range j.node.Output {
-		if want[name] = o.Schema; o.Schema == nil {
+		switch {
+		case slices.Contains(o.Checks, "document"):
+			want[name] = json.RawMessage(maker.Form)
+		case o.Schema == nil:
 			want[name] = map[string]any{"type": "string"}
+		default:
+			want[name] = o.Schema
 		}
 	}
 	schema, err := json.Marshal(map[string]any{"type": "object", "properties": want, "required": slices.Sorted(maps.Keys(want))})
@@ -119,6 +125,10 @@ func (j *job) prompt() string {
 	s := text(j.body.Turn.Prompt, quotedInputs(j.inputs))
 	for _, note := range j.notes {
 		s += "\n\nA person looked at what was made before, and says:\n" + note
+	}
+	if j.refused != "" {
+		s += "\n\nWhat you made before was refused. Make it anew, so that this does not hold of it:\n" +
+			foreign.Mark("data", "refused", j.refused)
 	}
 	return s
 }

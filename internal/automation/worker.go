@@ -26,18 +26,21 @@ type runKey struct{ tenant, id string }
 // job is one attempt in the hands of this server.
 type job struct {
 	runKey
-	name    string
-	version *version
-	step    stepRow
-	node    *spec.Node
-	body    *spec.Body
-	inputs  map[string]any
-	notes   []string
-	heard   [][]string
-	ends    time.Time // of a gate: until when it can be answered
-	tokens  int64     // that the run may still use
-	cost    float64   // the same in dollars
-	again   bool      // somebody had it before, and may have acted
+	name      string
+	version   *version
+	step      stepRow
+	node      *spec.Node
+	body      *spec.Body
+	inputs    map[string]any
+	artifacts map[string]bool // which inputs are artifacts, named and not yet read
+	notes     []string
+	refused   string // what a check said of the attempt before
+	ai        bool   // a model had a hand in what it makes
+	heard     [][]string
+	ends      time.Time // of a gate: until when it can be answered
+	tokens    int64     // that the run may still use
+	cost      float64   // the same in dollars
+	again     bool      // somebody had it before, and may have acted
 }
 
 // stir has a run looked at soon.
@@ -338,18 +341,24 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 func (h *held) job(s *stepRow, again bool) *job {
 	j := &job{runKey: runKey{h.tenant, h.id}, name: h.name, version: h.version, step: *s, again: again, heard: h.heard,
 		inputs: h.run.Inputs(s.node, s.item), tokens: h.run.Spec.Limits.Tokens - h.run.Tokens, cost: h.run.Spec.Limits.Cost - h.run.Cost}
-	j.node = h.node(s.node)
+	j.node, j.ai, j.artifacts = h.node(s.node), h.run.Spec.ByModel(s.node), map[string]bool{}
+	for name, ref := range j.node.Inputs {
+		j.artifacts[name] = h.run.Spec.IsArtifact(ref)
+	}
 	switch n := j.node; {
 	case n.Map != nil:
-		j.body = &n.Map.Body
+		j.body, j.artifacts["item"] = &n.Map.Body, h.run.Spec.IsArtifact(n.Map.Over)
 	case n.Gate != nil:
 		j.inputs = h.run.Shown(n)
+		for _, ref := range n.Gate.Shows {
+			j.artifacts[string(ref)] = h.run.Spec.IsArtifact(ref)
+		}
 		fallthrough
 	default:
 		j.body = &n.Body
 	}
 	if at, ok := h.run.Step(s.node, s.item); ok {
-		j.notes, j.ends = at.Notes, at.Ends
+		j.notes, j.ends, j.refused = at.Notes, at.Ends, at.Refused
 	}
 	return j
 }

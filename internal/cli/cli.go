@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/approval"
+	"tandem/internal/cli/artifact"
 	"tandem/internal/cli/audit"
 	"tandem/internal/cli/automation"
 	"tandem/internal/cli/board"
@@ -183,6 +184,7 @@ func words(args []string) []string {
 var groups = []func(*kit.Kit) []*cobra.Command{
 	approval.Commands,
 	audit.Commands,
+	artifact.Commands,
 	automation.Commands,
 	board.Commands,
 	connector.Commands,

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/artifact"
 	"tandem/internal/automation"
 	"tandem/internal/db"
 	"tandem/internal/id"
@@ -43,6 +44,9 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
 		return err
 	}
+	d.rooms.artifact = artifact.New(d.db, func() int { return d.live().Int("artifacts.days") })
+	r.Text, r.Mark = d.rooms.artifact.Text, func() bool { return d.live().Get("artifacts.mark") == "on" }
+	r.Secret = func(text string) bool { return d.redact.String(text) != text }
 	r.Head = d.journal.Latest
 	r.Lend, r.Drop = d.rooms.secret.Lend, d.rooms.secret.Drop
 	r.Abandon, r.Told, r.SwitchedOff = d.rooms.approval.Abandon, d.runTold, d.offTold

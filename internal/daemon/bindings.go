@@ -60,6 +60,8 @@ var bindings = map[string]string{
 	"assertion.key_revoke":    byPerson,
 	"audit.confirm":           byPerson,
 	"audit.forget":            byPerson,
+	"artifact.keep":           byServer,
+	"artifact.remove":         byName,
 	"automation.add":          byContent,
 	"automation.accept":       byPerson,
 	"automation.cancel":       byID,

@@ -80,6 +80,8 @@ func init() {
 		"space.knock_next", "space.knock_reply", "space.list", "space.peers", "space.phrase", "space.receipt", "space.remote", "space.rename",
 		"space.revoke", "space.start", "space.surfaced", "space.verify", "space.whoami", "token.list", "tunnel.share", "tunnel.status",
 		"assertion.keys", "tunnel.stop", "workspace.reach", "workspace.trust")
+	saying(ownRows, "artifact.keep", "artifact.remove")
+	saying(areWords, "artifact.compare", "artifact.get", "artifact.list", "artifact.show")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
 	saying(forPeople, "assertion.key_add", "assertion.key_revoke")
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")

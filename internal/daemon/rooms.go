@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/internal/approval"
+	"tandem/internal/artifact"
 	"tandem/internal/automation"
 	"tandem/internal/board"
 	"tandem/internal/connector"
@@ -74,6 +75,7 @@ var migrations = []db.Migrations{
 	job.Migrations,
 	team.Migrations,
 	automation.Migrations,
+	artifact.Migrations,
 	memory.Migrations,
 	sources.Migrations,
 	login.Migrations,
@@ -115,6 +117,7 @@ type rooms struct {
 	job        *job.Room
 	team       *team.Room
 	automation *automation.Room
+	artifact   *artifact.Room
 	memory     *memory.Room
 	source     *sources.Room
 	login      *login.Room
@@ -208,6 +211,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		d.rooms.job.Ops(),
 		d.rooms.team.Ops(),
 		d.rooms.automation.Ops(),
+		d.rooms.artifact.Ops(),
 		d.rooms.login.Ops(),
 		inbox.New(&d.inner, d.answerURL, d.db.Now).Ops(),
 	} {

@@ -42,6 +42,7 @@ func automationRoutes(p *Panel) {
 		func(v *visit, _ wire.ReplayIn, d wire.Delivery) error { return v.go303(runHref(d.Run), "run-begun") }, again)
 	onRoutes(p)
 	runRoutes(p)
+	artifactRoutes(p)
 }
 
 // onRoutes ask for a person about the version that the page showed.

@@ -76,7 +76,7 @@ func (b *browser) signIn(t *testing.T) {
 	}
 }
 
-var workPages = []string{"/panel/sessions", "/panel/jobs", "/panel/automations", "/panel/people", "/panel/memory",
+var workPages = []string{"/panel/sessions", "/panel/jobs", "/panel/automations", "/panel/artifacts", "/panel/people", "/panel/memory",
 	"/panel/setup", "/panel/copies",
 	"/panel/models", "/panel/board", "/panel/spaces"}
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	artifacts "tandem/internal/artifact/wire"
 	"tandem/internal/automation/wire"
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -103,6 +104,7 @@ type RunView struct {
 	Left    int         // steps that are not shown
 	Levels  [][]StepRow // the nodes, those first on which the others wait
 	Facts   []ui.Pair
+	Made    []*artifacts.Artifact
 	May     bool
 	Mend    bool // the viewer may say what is to be done with a step that failed
 	Problem string
@@ -255,6 +257,9 @@ func (v *visit) run(id, problem string) error {
 	}
 	out.Facts = append(out.Facts, ui.Pair{Key: "Version", Value: r.Digest, Mono: true, Copy: true},
 		ui.Pair{Key: "Run", Value: r.ID, Mono: true, Copy: true})
+	if made, err := ask(v, artifacts.List, artifacts.ListIn{Run: id, Limit: 50}); err == nil { // who may not see them sees the run
+		out.Made = made.Artifacts
+	}
 	s := v.shell("automations", r.Name+", "+r.Status)
 	s.Here = runHref(id)
 	s.Back = &ui.Crumb{Label: r.Name, Href: automationHref(r.Name)}

@@ -8,6 +8,7 @@ const (
 	AnyKind        ResourceKind = "*"
 	KindActor      ResourceKind = "actor"
 	KindApproval   ResourceKind = "approval"
+	KindArtifact   ResourceKind = "artifact"
 	KindAutomation ResourceKind = "automation"
 	KindBoard      ResourceKind = "board"
 	KindConnector  ResourceKind = "connector"
@@ -38,7 +39,8 @@ const (
 )
 
 var kinds = []ResourceKind{
-	KindActor, KindApproval, KindAutomation, KindBoard, KindConnector, KindFolder, KindGrant, KindJob, KindJoin, KindJournal, KindLogin,
+	KindActor, KindApproval, KindArtifact, KindAutomation, KindBoard, KindConnector, KindFolder, KindGrant, KindJob, KindJoin,
+	KindJournal, KindLogin,
 	KindMemory, KindNotify, KindPolicy,
 	KindProvider, KindRelay, KindRepo, KindResource, KindSecret, KindServer, KindSession, KindSetting, KindSource, KindSpace,
 	KindTenant, KindToken, KindTool, KindTunnel, KindWorkspace,

@@ -74,7 +74,8 @@ func TestPortIsFree(t *testing.T) {
 }
 
 func TestToolsAreThere(t *testing.T) {
-	for _, name := range []string{"jj", "claude", "codex", "opencode", "python", "schemathesis", "tmux", "bwrap", "chromium", "ip"} {
+	for _, name := range []string{"jj", "claude", "codex", "opencode", "python", "schemathesis", "tmux", "bwrap",
+		"chromium", "ip", "soffice"} {
 		if path := Tool(t, name); !filepath.IsAbs(path) {
 			t.Errorf("%s: %q is not a whole path", name, path)
 		}

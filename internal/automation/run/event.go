@@ -144,7 +144,7 @@ func fits(n *spec.Node, out map[string]any) error {
 		if !ok {
 			return fmt.Errorf("the output %s is missing", name)
 		}
-		if want.Schema == nil {
+		if want.Schema == nil || want.Artifact != "" { // what is in an artifact was looked at before it was kept
 			continue
 		}
 		if err := want.Schema.Accepts(v); err != nil {
@@ -161,7 +161,9 @@ func fits(n *spec.Node, out map[string]any) error {
 
 // fail tries again where the class of the failure and the number of attempts allow it.
 func (r *Run) fail(n *spec.Node, s *Step, e Event) {
-	s.Reason = e.Text
+	if s.Reason = e.Text; e.Class == "check" {
+		s.Refused = e.Text
+	}
 	if s.Attempt < n.Retry.Attempts && n.Retry.Allows(e.Class) && r.Status == Running {
 		s.Phase, s.Due = Ready, e.At.Add(n.Retry.Pause(s.Attempt))
 		return

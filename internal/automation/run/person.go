@@ -54,8 +54,16 @@ func (r *Run) rework(node string, gate *Step, e Event) error {
 		return fmt.Errorf("%s is %s and cannot be done again", node, to.Phase)
 	}
 	for id := range r.nodes {
-		if id != node && id != gate.Node && r.after(id, node) && r.steps[id].Phase != Waiting && r.steps[id].Phase != Skipped {
+		if id == node || id == gate.Node || !r.after(id, node) || r.steps[id].Phase == Waiting || r.steps[id].Phase == Skipped {
+			continue
+		}
+		if r.nodes[id].Make == nil || r.steps[id].Phase != Done {
 			return fmt.Errorf("%s was begun already with what %s gave", id, node)
+		}
+	}
+	for id := range r.nodes { // a maker has no effect: it makes it anew from what comes
+		if made := r.steps[id]; r.nodes[id].Make != nil && r.after(id, node) && made.Phase == Done {
+			made.Phase, made.Output = Waiting, nil
 		}
 	}
 	to.Phase, to.Due, to.Output, to.Notes = Ready, e.At, nil, append(to.Notes, e.Text)

@@ -17,7 +17,7 @@ func (r *Run) settle(now time.Time) {
 			n := &r.Spec.Nodes[i]
 			s := r.steps[n.ID]
 			switch {
-			case s.Phase == Waiting && s.Attempt == 0:
+			case s.Phase == Waiting:
 				moved = r.arrive(n, s, now) || moved
 			case s.Phase == Alive && n.Map != nil:
 				moved = r.gather(n, s) || moved

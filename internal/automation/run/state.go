@@ -51,6 +51,7 @@ type Step struct {
 	Aside   bool      // skipped because a branch led elsewhere: whoever only comes after it goes on
 	Output  map[string]any
 	Notes   []string // feedback from a gate, oldest first
+	Refused string   // what a check said of its attempt before
 	Fence   int64
 	Tokens  int64   // that its attempts used
 	Cost    float64 // in dollars

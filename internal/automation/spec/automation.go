@@ -69,6 +69,7 @@ type Body struct {
 	Operation  *Operation `toml:"operation" json:"operation,omitempty"`
 	Command    *Command   `toml:"command" json:"command,omitempty"`
 	Automation *Sub       `toml:"automation" json:"automation,omitempty"`
+	Make       *Make      `toml:"make" json:"make,omitempty"`
 }
 
 // Turn is one prompt to a model or a real agent, with all that it is given.
@@ -94,6 +95,11 @@ type Command struct {
 	Run     []string `toml:"run" json:"run"`
 	Folder  string   `toml:"folder" json:"folder,omitempty"`
 	Network bool     `toml:"network" json:"network,omitempty"`
+}
+
+// Make makes the artifact that is the node's one output, of the kind that is written there.
+type Make struct {
+	From string `toml:"from" json:"from"` // the input that it is made from
 }
 
 // Sub runs another automation and waits for it.
@@ -144,6 +150,8 @@ type Output struct {
 	Schema   *Schema  `toml:"schema" json:"schema,omitempty"`
 	Artifact string   `toml:"artifact" json:"artifact,omitempty"` // its kind: markdown, html, pptx, csv, json
 	Checks   []string `toml:"checks" json:"checks,omitempty"`
+	Sections []string `toml:"sections" json:"sections,omitempty"` // of the check of that name: headings that have to be there
+	Max      int      `toml:"max" json:"max,omitempty"`           // bytes of an artifact
 }
 
 // Retry says which failures are tried again, and how soon.

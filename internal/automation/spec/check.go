@@ -114,7 +114,8 @@ func (c *checker) triggers() {
 func (c *checker) node(n *Node) {
 	say := c.at("node " + clip(n.ID))
 	if k := n.kinds(); len(k) != 1 {
-		say("it is %s; write one of turn, operation, command, automation, wait, gate, branch, map", cmp.Or(strings.Join(k, " and "), "nothing"))
+		say("it is %s; write one of turn, operation, command, make, automation, wait, gate, branch, map",
+			cmp.Or(strings.Join(k, " and "), "nothing"))
 		return
 	}
 	for _, id := range n.After {
@@ -140,6 +141,17 @@ func (c *checker) node(n *Node) {
 		holes[name] = true
 	}
 	n.Body.check(holes, say)
+	if n.Make != nil || n.Map != nil && n.Map.Make != nil {
+		made := 0
+		for _, o := range n.Output {
+			if o.Artifact != "" {
+				made++
+			}
+		}
+		if made != 1 || len(n.Output) != 1 {
+			say("a maker has one output, which is an artifact")
+		}
+	}
 	switch {
 	case n.Wait != nil:
 		c.wait(n.Wait, say)

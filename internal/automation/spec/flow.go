@@ -41,7 +41,7 @@ func (c *checker) ref(n *Node, r Ref, say func(string, ...any)) (*jsonschema.Sch
 			say("node %s has no output %s", node, clip(way[0]))
 			return nil, false
 		}
-		if out.Schema == nil {
+		if out.Artifact != "" || out.Schema == nil {
 			if len(way) > 1 {
 				say("%s.%s is an artifact: it has no fields", node, way[0])
 			}

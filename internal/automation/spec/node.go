@@ -24,7 +24,7 @@ func (n *Node) kinds() []string {
 // Kinds are the kinds of work that are written: one where work is done, none in a wait, a gate, a branch or a map.
 func (b *Body) Kinds() (out []string) {
 	for name, there := range map[string]bool{"turn": b.Turn != nil, "operation": b.Operation != nil,
-		"command": b.Command != nil, "automation": b.Automation != nil} {
+		"command": b.Command != nil, "automation": b.Automation != nil, "make": b.Make != nil} {
 		if there {
 			out = append(out, name)
 		}
@@ -51,8 +51,10 @@ func (o *Output) Plain() bool {
 
 func (o *Output) check(name string, say func(string, ...any)) {
 	switch {
-	case (o.Schema == nil) == (o.Artifact == ""):
-		say("output %s has a schema or an artifact, and not both", clip(name))
+	case o.Schema == nil && o.Artifact == "":
+		say("output %s has a schema or an artifact", clip(name))
+	case o.Schema != nil && o.Artifact != "" && o.Artifact != "json":
+		say("output %s has a schema or an artifact; of artifacts, json alone has a schema", clip(name))
 	case o.Artifact != "" && !slices.Contains(Artifacts, o.Artifact):
 		say("output %s: %q is no kind of artifact: %s", clip(name), clip(o.Artifact), strings.Join(Artifacts, ", "))
 	}
@@ -61,12 +63,61 @@ func (o *Output) check(name string, say func(string, ...any)) {
 			say("output %s: %q is no check: %s", clip(name), clip(check), strings.Join(Checks, ", "))
 		}
 	}
+	switch {
+	case o.Max < 0 || o.Max > maxArtifact || o.Max > 0 && o.Artifact == "":
+		say("output %s: max is %d; an artifact has at most %d bytes", clip(name), o.Max, maxArtifact)
+	case len(o.Sections) > 50:
+		say("output %s: sections names %d; 50 are allowed", clip(name), len(o.Sections))
+	}
+}
+
+// Makes reports whether a node makes artifacts.
+func (n *Node) Makes() bool {
+	for _, o := range n.Output {
+		if o.Artifact != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// maxArtifact is how many bytes an artifact may have.
+const maxArtifact = 4 << 20
+
+// IsArtifact reports whether a name leads to an artifact of a node, or to a list of them that a map made.
+func (a *Automation) IsArtifact(ref Ref) bool {
+	node, way := ref.Split()
+	for i := range a.Nodes {
+		if n := &a.Nodes[i]; n.ID == node && len(way) == 1 {
+			return n.Output[way[0]].Artifact != ""
+		}
+	}
+	return false
+}
+
+// ByModel reports whether a model had a hand in what a node makes: it is a turn, or comes behind one.
+func (a *Automation) ByModel(id string) bool {
+	needs, seen := a.Needs(), map[string]bool{}
+	turns := map[string]bool{}
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		turns[n.ID] = n.Turn != nil || n.Map != nil && n.Map.Turn != nil
+	}
+	var look func(id string) bool
+	look = func(id string) bool {
+		if seen[id] {
+			return false
+		}
+		seen[id] = true
+		return turns[id] || slices.ContainsFunc(needs[id], look)
+	}
+	return look(id)
 }
 
 // Artifacts are the kinds that can be made, and Checks what can be asked of one.
 var (
 	Artifacts = []string{"markdown", "html", "pptx", "csv", "json"}
-	Checks    = []string{"sections", "citations", "tests", "no-secrets", "no-active-content"}
+	Checks    = []string{"document", "sections", "citations", "tests", "no-secrets", "no-active-content"}
 )
 
 // check looks at what is done, and that every {{name}} is an input.
@@ -86,6 +137,8 @@ func (b *Body) check(holes map[string]bool, say func(string, ...any)) {
 		for _, arg := range b.Command.Run {
 			filled(arg, holes, say)
 		}
+	case b.Make != nil && !holes[b.Make.From]:
+		say("make.from is %q, which is none of its inputs", clip(b.Make.From))
 	case b.Automation != nil && !nameForm.MatchString(b.Automation.Name):
 		say("%q is no name of an automation", clip(b.Automation.Name))
 	}

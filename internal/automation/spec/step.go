@@ -103,7 +103,7 @@ func (c *checker) mapped(n *Node, holes map[string]bool, say func(string, ...any
 		say("map.parallel is %d; it lies between 1 and the limit, %d", m.Parallel, c.a.Limits.Parallel)
 	}
 	if k := m.Body.Kinds(); len(k) != 1 {
-		say("a map does one of turn, operation, command, automation with each item")
+		say("a map does one of turn, operation, command, make, automation with each item")
 		return
 	}
 	holes["item"] = true

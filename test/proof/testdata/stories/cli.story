@@ -89,6 +89,33 @@ your-server> tandem automation off nightly
 your-server$ until tandem automation remove nightly; do tandem automation runs list --json | grep -o 'run_[a-z0-9]*' | while read r; do tandem automation runs cancel $r; done; done; tandem automation add nightly.toml
 your-server> tandem automation remove nightly
   shows nightly is removed
+# What an automation made, in three versions.
+your-server$ printf '%s\n' 'name = "weekly"' '[[node]]' 'id = "draft"' '[node.command]' 'run = ["date", "+%s%N"]' '[node.output.report]' 'artifact = "markdown"' > weekly.toml; tandem automation add weekly.toml; tandem automation on weekly; for n in 1 2 3; do until tandem automation run weekly >/dev/null 2>&1; do :; done; until tandem artifact show weekly.draft.report@$n >/dev/null 2>&1; do :; done; done
+  shows weekly is switched on
+your-server> tandem artifact list
+  shows weekly.draft.report
+your-server> tandem artifact list weekly.draft.report
+  shows markdown
+your-server> tandem artifact list --run run_01k…
+  shows no artifacts
+your-server> tandem artifact show weekly.draft.report
+  shows weekly.draft.report, version 3
+your-server> tandem artifact show weekly.draft.report@3
+  shows made by: automation.weekly
+your-server> tandem artifact compare weekly.draft.report
+  shows version 2 and version 3
+your-server> tandem artifact compare weekly.draft.report --from 1 --to 3
+  shows version 1 and version 3
+your-server> tandem artifact get weekly.draft.report
+  shows weekly.draft.report-3.md
+your-server> tandem artifact get weekly.draft.report@2 --to report.md
+  shows version 2, is in report.md
+your-server> tandem artifact get weekly.draft.report --to -
+your-server> tandem artifact remove weekly.draft.report@1
+  shows 1 versions are gone
+your-server> tandem artifact remove weekly.draft.report
+  shows 2 versions are gone
+your-server$ tandem automation off weekly
 # A webhook of an automation: its address, a message, and the same message again.
 your-server$ printf '%s\n' 'name = "triage"' '[limits]' 'runs = 9' '[[trigger]]' 'id = "lab"' 'webhook = "gitlab"' '[[node]]' 'id = "note"' '[node.operation]' 'name = "resource.put"' 'input = { key = "triaged", value = "yes" }' > triage.toml; tandem automation add triage.toml; tandem automation on triage
   shows triage is switched on
