@@ -42,12 +42,12 @@ func keyHash(key string) string {
 func (r *Room) hookOps() []op.Op {
 	return []op.Op{
 		wire.MakeHook.State(op.Spec{Right: "automation.admin", Present: true, People: true, Once: true, Secret: []string{"secret"}, MCP: "-",
-			Method: "POST", Path: "/automations/{name}/hook",
+			Method: "POST", Path: "/automation/{name}/hook",
 			Doc: "Make the address of a webhook and show it once, in place of the one before. Needs a person present."},
 			func(in wire.MakeHookIn) op.Resource { return at(in.Name) }, r.makeHook),
-		wire.Hooks.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automations/{name}/hooks",
+		wire.Hooks.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automation/{name}/hooks",
 			Doc: "List the webhooks of an automation: how much came, how much was refused, and what began runs."}, named, r.hooks),
-		op.Binding(wire.Replay.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automations/{name}/replay",
+		op.Binding(wire.Replay.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automation/{name}/replay",
 			Doc: "Begin a run with a message that a webhook brought before."},
 			func(in wire.ReplayIn) op.Resource { return at(in.Name) }, r.replay),
 			func(ctx context.Context, in wire.ReplayIn) ([]op.Bound, error) {

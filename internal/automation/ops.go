@@ -95,23 +95,23 @@ func named(in wire.NameIn) op.Resource { return at(in.Name) }
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {
 	ops := []op.Op{
-		wire.Add.State(op.Spec{Right: "automation.write", Method: "POST", Path: "/automations",
+		wire.Add.State(op.Spec{Right: "automation.write", Method: "POST", Path: "/automation",
 			Doc: "Store a definition of an automation, as a version frozen by its digest.\nIt begins nothing: " +
 				"a person looks at it and switches it on."},
 			func(in wire.AddIn) op.Resource { return at(nameIn(in.Text)) }, r.add),
-		wire.List.Read(op.Spec{Right: "automation.list", Masked: true, Method: "GET", Path: "/automations",
+		wire.List.Read(op.Spec{Right: "automation.list", Masked: true, Method: "GET", Path: "/automation",
 			Doc: "List automations: whether each is switched on, what begins it, and how many runs are open."},
 			func(struct{}) op.Resource { return at("") }, r.list),
-		wire.Show.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automations/{name}",
+		wire.Show.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automation/{name}",
 			Doc: "Read a version of an automation: its text, and what it may do when it is switched on."},
 			func(in wire.ShowIn) op.Resource { return at(in.Name) }, r.show),
-		wire.On.State(op.Spec{Right: "automation.admin", Present: true, People: true, MCP: "-", Method: "POST", Path: "/automations/{name}/on",
+		wire.On.State(op.Spec{Right: "automation.admin", Present: true, People: true, MCP: "-", Method: "POST", Path: "/automation/{name}/on",
 			Doc: "Switch on the version that was looked at. Needs a person present.\nIt makes the automation's own actor, " +
 				"which acts for that person, and grants it what the version needs."},
 			func(in wire.OnIn) op.Resource { return at(in.Name) }, r.on),
-		wire.Off.State(op.Spec{Right: "automation.write", Method: "POST", Path: "/automations/{name}/off",
+		wire.Off.State(op.Spec{Right: "automation.write", Method: "POST", Path: "/automation/{name}/off",
 			Doc: "Switch an automation off: its grants are taken back, and its open runs are paused."}, named, r.off),
-		wire.Remove.State(op.Spec{Right: "automation.delete", Method: "DELETE", Path: "/automations/{name}", MCP: "-",
+		wire.Remove.State(op.Spec{Right: "automation.delete", Method: "DELETE", Path: "/automation/{name}", MCP: "-",
 			Doc: "Remove an automation that is switched off, with its versions and its runs. What it did stays in the journal."},
 			named, r.remove),
 	}

@@ -35,7 +35,7 @@ func (r *Room) runOps() []op.Op {
 			Path: "/automation-runs/{id}/" + verb, Doc: doc}
 	}
 	return []op.Op{
-		op.Binding(wire.Begin.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automations/{name}/run",
+		op.Binding(wire.Begin.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automation/{name}/run",
 			Doc: "Begin a run of an automation that is switched on. It goes on by itself; read it with automation_trace."},
 			func(in wire.BeginIn) op.Resource { return at(in.Name) }, r.begin), r.bind),
 		wire.Runs.Read(op.Spec{Right: "automation.list", Masked: true, Method: "GET", Path: "/automation-runs",
@@ -53,7 +53,7 @@ func (r *Room) runOps() []op.Op {
 		ofStep(wire.Skip.State(person("skip", "Skip a step, with a reason. Needs a person present."), nil, r.mend(run.Passed))),
 		ofStep(wire.Accept.State(person("accept",
 			"Say that a step was done of which nobody knew, with what it gave. Needs a person present."), nil, r.mend(run.Accepted))),
-		wire.Ticks.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automations/{name}/ticks",
+		wire.Ticks.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automation/{name}/ticks",
 			Doc: "List the moments at which an automation was due: the run of each, or why there was none."}, named, r.ticks),
 		wire.Tick.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
 			Doc: "Deal with a schedule that is due. The server alone calls it, as the automation."},

@@ -94,6 +94,7 @@ func (s *Server) Mounts() map[string]http.Handler {
 	for pattern, h := range signInRoutes {
 		out[pattern] = s.handle(h)
 	}
+	automationMounts(s, out)
 	out["GET /run/{run}/events"] = http.HandlerFunc(s.runEvents)
 	out["GET /resource/events"] = http.HandlerFunc(s.resourceEvents)
 	out["GET /global/event"] = http.HandlerFunc(s.GlobalEvents)

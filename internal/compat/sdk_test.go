@@ -85,6 +85,9 @@ func start(t *testing.T) engine {
 	call(present, "memory.add", m{"text": "Receipts are kept for ten years.", "labels": []string{"law"}}, nil)
 	call(present, "source.add", m{"name": "code", "folder": folder}, nil)
 	call(present, "source.resume", m{"name": "code"}, nil)
+	var stored struct{ Latest string }
+	call(c, "automation.add", m{"text": gated}, &stored)
+	call(present, "automation.on", m{"name": "gated", "digest": stored.Latest}, nil)
 	var minted struct{ Secret string }
 	call(present, "token.new", m{"actor": "owner", "decide": true, "expires_in_secs": 600}, &minted)
 	mail, stop := connectortest.Start()
@@ -107,6 +110,32 @@ func (e engine) run(t *testing.T, argv ...string) string {
 	return string(out)
 }
 
+// gated is an automation with a clock, a webhook, a gate and something that it makes.
+const gated = `
+name = "gated"
+title = "A gate"
+[limits]
+runs = 5
+[[trigger]]
+id = "yearly"
+schedule = "0 0 1 1 *"
+[[trigger]]
+id = "hook"
+webhook = "generic"
+[[node]]
+id = "put"
+[node.operation]
+name = "resource.put"
+input = { key = "gated", value = "a text" }
+[node.output.value]
+artifact = "markdown"
+[[node]]
+id = "look"
+[node.gate]
+shows = ["put.value"]
+rework = "put"
+`
+
 // The published clients, unchanged, against the real binary.
 func TestPublishedClients(t *testing.T) {
 	if testing.Short() {
@@ -119,6 +148,8 @@ func TestPublishedClients(t *testing.T) {
 		{"core set in Python", python, "core.py", "core set ok: 63 methods"},
 		{"memory in TypeScript", node, "memory.mjs", "memory ok: 12 methods"},
 		{"memory in Python", python, "memory.py", "memory ok: 12 methods"},
+		{"automations in Python", python, "automation.py", "automations ok"},
+		{"automations in TypeScript", node, "automation.mjs", "automations ok"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if out := e.run(t, c.program, filepath.Join("testdata", c.script)); strings.TrimSpace(out) != c.want {
