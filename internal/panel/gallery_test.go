@@ -45,6 +45,7 @@ func galleryShell(id, title string, back *ui.Crumb) ui.Shell {
 				item("board", "Board", "/panel/board", "board", "g b", 0),
 				item("spaces", "Spaces", "/panel/spaces", "spaces", "g e", 0),
 				item("memory", "Memory", "/panel/memory", "memory", "g n", 0),
+				item("sources", "Sources", "/panel/sources", "sources", "g f", 0),
 			}},
 			{Label: "Authority", Items: []ui.NavItem{
 				item("people", "People", "/panel/people", "people", "g h", 0),
@@ -402,6 +403,8 @@ func galleryPages() []struct {
 		{"memory-empty", memoryPage(galleryShell("memory", "Memory", nil), MemoryView{Now: galleryNow, May: true})},
 		{"record", recordPage(galleryShell("memory", "Credits", memoryCrumb), sampleRecord())},
 		{"forgotten", forgottenPage(galleryShell("memory", "Forgotten", memoryCrumb), sampleForgotten())},
+		{"sources", sourcesPage(galleryShell("sources", "Sources", nil), sampleSources())},
+		{"sources-empty", sourcesPage(galleryShell("sources", "Sources", nil), SourcesView{Now: galleryNow, May: true, PIN: true})},
 		{"copies", copiesPage(galleryShell("copies", "Copies", nil), sampleCopies())},
 		{"copies-empty", copiesPage(galleryShell("copies", "Copies", nil), CopiesView{Now: galleryNow})},
 		{"setup", setupPage(galleryShell("overview", "First steps", nil), sampleSetup())},

@@ -61,7 +61,7 @@ func TestMemoryIsReadAndMadeLive(t *testing.T) {
 	}
 	b.does(t, proposed+"/promote", url.Values{"version": {"1"}, "pin": {testPIN}})
 	if found := b.page(t, "/panel/memory?q=Wednesdays"); !strings.Contains(found, proposed) || !strings.Contains(found, "approved") ||
-		!strings.Contains(found, "Found by") {
+		!strings.Contains(found, "by words") {
 		t.Errorf("searched for: %s", refusedWords(found))
 	}
 	if found := b.page(t, "/panel/find?q=Wednesdays"); !strings.Contains(found, proposed) {

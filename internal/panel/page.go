@@ -20,7 +20,8 @@ type pageGroup struct {
 func pages() []pageGroup {
 	return []pageGroup{
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
-		{"Work", []page{sessionsNav(), jobsNav(), teamsNav(), automationsNav(), relaysNav(), boardNav(), spacesNav(), memoryNav()}},
+		{"Work", []page{sessionsNav(), jobsNav(), teamsNav(), automationsNav(), relaysNav(), boardNav(), spacesNav(), memoryNav(),
+			sourcesNav()}},
 		{"Authority", []page{peopleNav(), actorsNav(), policyNav()}},
 		{"Rooms", []page{reposNav(), resourcesNav()}},
 		{"House", []page{modelsNav(), connectorsNav(), copiesNav(), systemNav()}},

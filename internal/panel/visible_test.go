@@ -109,6 +109,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"memory":      memoryPage(s, poisoned(sampleMemory())),
 		"record":      recordPage(s, poisoned(sampleRecord())),
 		"forgotten":   forgottenPage(s, poisoned(sampleForgotten())),
+		"sources":     sourcesPage(s, poisoned(sampleSources())),
 		"copies":      copiesPage(s, poisoned(sampleCopies())),
 		"setup":       setupPage(s, poisoned(sampleSetup())),
 		"connectors":  connectorsPage(s, poisoned(sampleConnectors())),

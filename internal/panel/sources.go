@@ -1,0 +1,171 @@
+package panel
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/internal/fault"
+	"tandem/internal/panel/ui"
+	"tandem/internal/source/wire"
+)
+
+func sourcesNav() page {
+	return page{id: "sources", label: "Sources", href: "/panel/sources", icon: "sources", key: "g f", needs: string(wire.List),
+		routes: sourceRoutes}
+}
+
+const sourcesHref = "/panel/sources"
+
+func sourceRoutes(p *Panel) {
+	p.get(sourcesHref, func(v *visit) error { return v.sources("", nil) })
+	field := func(v *visit, name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
+	again := func(v *visit, err error) error { return v.sources(words(err), nil) }
+	name := func(v *visit) (wire.NameIn, error) { return wire.NameIn{Name: v.r.PathValue("id")}, nil }
+	named := func(id string) wire.NameIn { return wire.NameIn{Name: id} }
+
+	perform(p, sourcesHref+"/preview", wire.Preview,
+		func(v *visit) (wire.PreviewIn, error) { return wire.PreviewIn{Folder: field(v, "folder")}, nil },
+		func(v *visit, _ wire.PreviewIn, out wire.PreviewOut) error { return v.sources("", previewed(out)) }, again)
+	form(p, sourcesHref, wire.Add, sourcesHref, "source-bound", func(v *visit) (wire.AddIn, error) {
+		every, err := minutes(field(v, "every"))
+		return wire.AddIn{Name: field(v, "name"), Folder: field(v, "folder"), Every: every}, err
+	}, again)
+	form(p, sourcesHref+"/{id}/sync", wire.Sync, sourcesHref, "source-due", name, again)
+	form(p, sourcesHref+"/{id}/pause", wire.Pause, sourcesHref, "source-paused", name, again)
+	confirm(p, wire.Resume, named, confirmed{path: sourcesHref + "/{id}/resume", title: "Import this folder?",
+		text: "Its documents are read with your eyes, and found by everybody who may read the source and the folder.",
+		does: "Import it", back: sourcesHref, said: "source-on", nav: "sources"})
+	confirm(p, wire.Quarantine, func(id string) wire.ReasonIn { return wire.ReasonIn{Name: id} },
+		confirmed{path: sourcesHref + "/{id}/quarantine", title: "Let nobody find what came from this?",
+			text: "Nothing of it is found from this moment, and nothing more is imported, until a person resumes it.",
+			does: "Quarantine it", back: sourcesHref, said: "source-held", nav: "sources"})
+	confirm(p, wire.Revoke, named, confirmed{path: sourcesHref + "/{id}/revoke", title: "Revoke this source?",
+		text: "What came from it is out of every search at once, and is then deleted. The folder itself stays as it is.",
+		does: "Revoke it", back: sourcesHref, said: "source-gone", nav: "sources"})
+}
+
+func minutes(s string) (int, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, fault.New(fault.Invalid, "source", "%.20q is not a number of minutes", s)
+	}
+	return n, nil
+}
+
+// SourcesView is the folders whose documents are searched, and what an import of another one would bring.
+type SourcesView struct {
+	Now      time.Time
+	Rows     []BoundRow
+	Preview  *PreviewView
+	May      bool // bind and resume them
+	PIN      bool
+	Passkeys int
+	Problem  string
+}
+
+// BoundRow is a folder that is bound.
+type BoundRow struct {
+	Name, Folder, Reason string
+	State                wire.State
+	Facts                []ui.Pair
+	Waiting              bool
+	Bad                  []BadRow
+}
+
+// BadRow is a file without text here, and why.
+type BadRow struct{ File, Reason string }
+
+// PreviewView is what an import would bring.
+type PreviewView struct {
+	Folder string
+	Facts  []ui.Pair
+	Sample string
+	Left   []BadRow
+}
+
+func (v *visit) sources(problem string, preview *PreviewView) error {
+	list, err := ask(v, wire.List, wire.ListIn{})
+	if err != nil {
+		return err
+	}
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	out := SourcesView{Now: v.now(), Preview: preview, May: v.has(string(wire.Add)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
+	for _, s := range list.Sources {
+		row := boundRow(s)
+		if s.Bad > 0 {
+			if whole, err := ask(v, wire.Show, wire.NameIn{Name: s.Name}); err == nil { // it may be gone by now
+				row.Bad = badRows(whole.BadFiles)
+			}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	s := v.shell("sources", "Sources")
+	s.Here = sourcesHref
+	return v.show(sourcesPage(s, out))
+}
+
+func boundRow(s wire.Source) BoundRow {
+	looked := "when somebody asks"
+	if s.Every > 0 {
+		looked = "every " + plural(s.Every, "minute", "minutes")
+	}
+	return BoundRow{Name: s.Name, Folder: s.Folder, Reason: s.Reason, State: s.State, Waiting: s.Waiting, Facts: []ui.Pair{
+		{Key: "Folder", Value: s.Folder, Mono: true, Copy: true},
+		{Key: "Found", Value: plural(s.Files, "document", "documents") + " in " + plural(s.Passages, "passage", "passages")},
+		{Key: "Could not be read", Value: plural(s.Bad, "file", "files")},
+		{Key: "Import", Value: imports(s)}, {Key: "Looked at", Value: looked}, {Key: "Read with the eyes of", Value: s.Owner}}}
+}
+
+// imports says how far the import of a source is.
+func imports(s wire.Source) string {
+	switch {
+	case s.Progress != nil && s.Progress.Files > 0:
+		return fmt.Sprintf("%d of %d files", s.Progress.Done, s.Progress.Files)
+	case s.Waiting:
+		return "due"
+	case s.ImportedAt.IsZero():
+		return "not yet"
+	}
+	return ui.Stamp(s.ImportedAt)
+}
+
+func badRows(all []wire.BadFile) (out []BadRow) {
+	for _, f := range all {
+		out = append(out, BadRow{f.File, f.Reason})
+	}
+	return out
+}
+
+func previewed(p wire.PreviewOut) *PreviewView {
+	var formats []string
+	for _, f := range slices.Sorted(maps.Keys(p.Formats)) {
+		formats = append(formats, fmt.Sprintf("%d %s", p.Formats[f], f))
+	}
+	return &PreviewView{Folder: p.Folder, Sample: strings.Join(p.Sample, "\n"), Left: badRows(p.Left), Facts: []ui.Pair{
+		{Key: "Folder", Value: p.Folder, Mono: true}, {Key: "Would be read", Value: plural(p.Files, "file", "files") + ", " + bytesFor(p.Bytes)},
+		{Key: "Formats", Value: strings.Join(formats, ", ")}, {Key: "Would be left out", Value: plural(p.LeftOut, "file", "files")}}}
+}
+
+func (b BoundRow) tone() ui.Tone {
+	switch b.State {
+	case wire.Active:
+		return ui.Good
+	case wire.Quarantined:
+		return ui.Bad
+	}
+	return ui.Warn
+}
+
+func (b BoundRow) href(verb string) string {
+	return sourcesHref + "/" + pathEscape(b.Name) + "/" + verb
+}
