@@ -18,18 +18,33 @@ func (r *Room) catchUp(ctx context.Context, tenant string) {
 	if table == nil {
 		return
 	}
-	var err error
-	for after, more := int64(0), true; more && err == nil; {
+	f := r.meaning.tenant(tenant)
+	err := r.readOn(ctx, f, tenant, table.Model)
+	var live int
+	if err == nil {
+		err = r.db.QueryRow(ctx, "SELECT coalesce(sum(texts), 0) FROM memory_place WHERE tenant = ?", tenant).Scan(&live)
+	}
+	f.mu.Lock()
+	missing := f.Len() < live
+	f.mu.Unlock()
+	for after := int64(0); missing && err == nil; {
 		began := time.Now()
-		after, more, err = r.embed(ctx, tenant, table.Model, after)
+		after, missing, err = r.embed(ctx, tenant, table.Model, after)
 		rest(ctx, time.Since(began))
 	}
-	f := r.meaning.tenant(tenant)
+	if err == nil {
+		_ = r.readOn(ctx, f, tenant, table.Model)
+	}
+}
+
+// readOn reads vectors until all are in memory.
+func (r *Room) readOn(ctx context.Context, f *followed, tenant, model string) (err error) {
 	for all := false; !all && err == nil; {
 		f.mu.Lock()
-		all, err = f.follow(r.outside(ctx), tenant, table.Model, atOnce)
+		all, err = f.follow(r.outside(ctx), tenant, model, atOnce)
 		f.mu.Unlock()
 	}
+	return err
 }
 
 // embed makes the next vectors behind a number, and says up to which they are there.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 )
 
 // Signature is the signs of a vector: near directions share most of them.
@@ -27,10 +28,10 @@ func (s Signature) apart(o Signature) int {
 	return n
 }
 
-// Index holds the signatures of texts, place by place, so that a search touches no other place. It is not safe for use at once.
+// Index holds the signatures of texts, place by place, so that a search touches no other place. But for Len it is not safe for use at once.
 type Index struct {
 	places map[int64]*held
-	count  int
+	count  atomic.Int64
 }
 
 type held struct {
@@ -54,11 +55,11 @@ func (x *Index) Put(place, nr int64, s Signature) {
 		return
 	}
 	p.nrs, p.of = slices.Insert(p.nrs, i, nr), slices.Insert(p.of, i, s)
-	x.count++
+	x.count.Add(1)
 }
 
-// Len is how many texts it holds.
-func (x *Index) Len() int { return x.count }
+// Len is how many texts it holds. It may be asked at any time.
+func (x *Index) Len() int { return int(x.count.Load()) }
 
 // In is how many texts it holds of some places.
 func (x *Index) In(places []int64) (n int) {
