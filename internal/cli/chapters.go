@@ -15,8 +15,8 @@ var chapters = []struct {
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "memory", "source", "resource", "invite", "person", "group", "device", "login",
 		"logout", "whoami"}},
-	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "policy", "actor", "token", "assertion",
-		"pin", "recover", "secret", "audit"}},
+	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "access", "policy", "actor", "token",
+		"assertion", "pin", "recover", "secret", "audit"}},
 }
 
 // file puts the commands into their chapters.

@@ -68,7 +68,7 @@ func init() {
 		"group.show", "person.aways",
 		"join.enter", "join.invites", "join.redeem", "login.add", "login.device", "login.forget", "login.list", "login.pin", "login.use",
 		"device.challenge", "device.list", "person.enter", "person.list", "person.show", "person.logout",
-		"oauth.exchange", "oauth.forget", "oauth.register", "passkey.list", "pin.set", "policy.explain",
+		"oauth.exchange", "oauth.forget", "oauth.register", "passkey.list", "pin.set", "policy.explain", "policy.why_not",
 		"policy.show", "policy.test", "provider.add", "provider.default", "provider.key", "provider.list", "provider.models",
 		"provider.remove", "question.answer", "recovery.begin", "recovery.show", "recovery.use", "relay.enqueue", "relay.inject",
 		"relay.stop", "resource.delete", "resource.sweep", "schedule.list", "schedule.run",
@@ -79,7 +79,7 @@ func init() {
 		"signin.start", "space.hand_over", "space.hosted", "space.invite", "space.invite_close", "space.invite_open", "space.knock",
 		"space.knock_next", "space.knock_reply", "space.list", "space.peers", "space.phrase", "space.receipt", "space.remote", "space.rename",
 		"space.revoke", "space.start", "space.surfaced", "space.verify", "space.whoami", "token.list", "tunnel.share", "tunnel.status",
-		"assertion.keys", "tunnel.stop", "workspace.reach", "workspace.trust")
+		"access.list", "assertion.keys", "tunnel.stop", "workspace.reach", "workspace.trust")
 	saying(ownRows, "artifact.keep", "artifact.remove")
 	saying(areWords, "artifact.compare", "artifact.get", "artifact.list", "artifact.show")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")

@@ -149,6 +149,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return "", false
 	})
 	d.identity.Waits, d.identity.Owners, d.rooms.book.Able = d.rooms.book.Waits, d.rooms.book.Owners, d.identity.Able
+	d.rooms.book.Acts = d.acts
 	d.rooms.approval = approval.New(d.db, d.answerGuards())
 	d.rooms.approval.Called = func(ctx context.Context, tenant, id string) string { return d.rooms.session.Called(ctx, tenant, id) }
 	if err := d.recallSeals(ctx); err != nil {
@@ -308,6 +309,18 @@ func (d *Daemon) who(ctx context.Context, tenant, name string) (policy.Principal
 		chain = append(chain, p)
 	}
 	return policy.PrincipalRef{Kind: policy.PrincipalKind(c.Kind), ID: c.Name}, chain, nil
+}
+
+// lookedBack is how many of an actor's newest acts are looked through for the last use of a grant.
+const lookedBack = 200
+
+// acts are the newest things that an actor did, for who looks at what is used.
+func (d *Daemon) acts(ctx context.Context, tenant, actor string) (out []book.Act, err error) {
+	all, err := d.journal.Acts(ctx, tenant, actor, lookedBack)
+	for _, a := range all {
+		out = append(out, book.Act(a))
+	}
+	return out, err
 }
 
 // housekeeping removes what has expired, and ends an idle daemon that was

@@ -23,10 +23,10 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		Long: "Rules are written in Cedar: permit and forbid, with @ask for what needs an approval, @approvers for who may give it " +
 			"(people and groups), @critical where two people have to, @presence(\"passkey\") for how they show that they are here, " +
 			"@others where it is not the person for whom it is asked, @reason and @id. A denial always wins, and what nothing grants is refused."}
-	policy.AddCommand(newShow(k), newExplain(k), newTest(k), newEdit(k), newLabel(k))
+	policy.AddCommand(newShow(k), newExplain(k), newWhyNot(k), newTest(k), newEdit(k), newLabel(k))
 	grant := &cobra.Command{Use: "grant", Short: "Grants: who may do what to which resources, until when"}
 	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantRevoke(k), newGrantFolder(k), newGrantUnconfined(k))
-	return []*cobra.Command{policy, grant, newGroup(k)}
+	return []*cobra.Command{policy, grant, newGroup(k), newAccess(k)}
 }
 
 func newShow(k *kit.Kit) *cobra.Command {
@@ -114,6 +114,12 @@ func newExplain(k *kit.Kit) *cobra.Command {
 			})
 		},
 	}
+	caseFlags(cmd, &in)
+	return cmd
+}
+
+// caseFlags are how a question about somebody is put.
+func caseFlags(cmd *cobra.Command, in *book.Case) {
 	f := cmd.Flags()
 	f.StringVar(&in.Actor, "actor", "", "the actor's name (you)")
 	f.StringVar(&in.Op, "op", "", "an operation, e.g. resource.put")
@@ -125,7 +131,6 @@ func newExplain(k *kit.Kit) *cobra.Command {
 	f.StringVar(&in.Command, "command", "", "the shell line that the call runs")
 	f.StringArrayVar(&in.Hosts, "host", nil, "a host that the call speaks to")
 	f.BoolVar(&in.Present, "present", false, "suppose that a person is present")
-	return cmd
 }
 
 func newTest(k *kit.Kit) *cobra.Command {

@@ -26,6 +26,8 @@ type Book struct {
 
 	// Able says whether somebody is a person of this house now, and whether they could prove to be here. Identity knows.
 	Able func(ctx context.Context, tx *db.Tx, tenant, name string) (here, able bool, err error)
+	// Acts are the newest things that an actor did; without it nobody knows what was used.
+	Acts func(ctx context.Context, tenant, actor string) ([]Act, error)
 	// Vouch asks the journal about every grant and about the rules.
 	Vouch op.Vouch
 

@@ -6,6 +6,8 @@ import "tandem/internal/op"
 const (
 	PolicyShow    = op.Def[ShowIn, ShowOut]("policy.show")
 	PolicyExplain = op.Def[Case, ExplainOut]("policy.explain")
+	PolicyWhyNot  = op.Def[Case, WhyNotOut]("policy.why_not")
+	AccessList    = op.Def[AccessIn, AccessOut]("access.list")
 	PolicyTest    = op.Def[TestIn, TestOut]("policy.test")
 	PolicyEdit    = op.Def[EditIn, EditOut]("policy.edit")
 	PolicyLabel   = op.Def[LabelIn, LabelOut]("policy.label")

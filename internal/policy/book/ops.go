@@ -82,6 +82,10 @@ func (b *Book) Ops() []op.Op {
 		PolicyExplain.Read(op.Spec{Right: "policy.read", Method: "POST", Path: "/policy/explain",
 			Doc: "Say whether an actor may do something, why, and which grant or rule decides."},
 			func(Case) op.Resource { return atPolicy() }, b.explain),
+		PolicyWhyNot.Read(op.Spec{Right: "policy.read", Method: "POST", Path: "/policy/why_not",
+			Doc: "Say what would be needed before an actor may do something: which grant, approval or presence, " +
+				"and which denial would have to end.\nNothing is changed."},
+			func(Case) op.Resource { return atPolicy() }, b.whyNot),
 		PolicyTest.Read(op.Spec{Right: "policy.read", Method: "POST", Path: "/policy/test",
 			Doc: "Try rules against questions with known answers, without putting them in force."},
 			func(TestIn) op.Resource { return atPolicy() }, b.test),
@@ -91,7 +95,7 @@ func (b *Book) Ops() []op.Op {
 		PolicyLabel.State(op.Spec{Right: "policy.edit", Method: "PUT", Path: "/policy/label", Present: true, People: true,
 			Doc: "Say which class of data lies in a tree, or take that back. Grants and the boundary then treat it so. Needs a person present."},
 			func(LabelIn) op.Resource { return atPolicy() }, b.label),
-	}, slices.Concat(b.grantOps(), b.groupOps(), b.ownerOps(), b.awayOps())...)
+	}, slices.Concat(b.grantOps(), b.groupOps(), b.ownerOps(), b.awayOps(), b.accessOps())...)
 }
 
 func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {

@@ -285,6 +285,12 @@ your-server> tandem grant folder
   shows docs
 your-server> tandem policy explain --actor builder --op resource.put --resource /lock/deploy
 your-server> tandem policy explain --actor builder --tool bash --command 'git push'
+your-server> tandem policy why-not --actor builder --op resource.put --resource /lock/deploy
+  shows builder
+your-server> tandem access
+  shows WHO
+your-server> tandem access builder
+your-server> tandem access --resource folder:/srv/shop
 your-server> tandem policy label folder:/home/me/customers customer_data
 your-server> tandem policy label
 your-server> tandem policy label folder:/home/me/customers --remove

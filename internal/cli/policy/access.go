@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/internal/cli/kit"
+	"tandem/internal/op"
+	"tandem/internal/policy/book"
+)
+
+func newWhyNot(k *kit.Kit) *cobra.Command {
+	var in book.Case
+	cmd := &cobra.Command{
+		Use: "why-not", Short: "Say what would be needed before an actor may do something", Args: cobra.NoArgs,
+		Long: "Say what is in the way of something, in order: which grant is lacking, which denial would have to end, whose approval or " +
+			"presence it needs. Each is tried on a copy of the policy; nothing is changed.",
+		Example: "  tandem policy why-not --actor builder --op resource.put --resource /lock/deploy",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if in.Op == "" && in.Right == "" && in.Tool == "" {
+				return kit.Usagef("name what is done: --op, --right or --tool")
+			}
+			out, err := op.Do(cmd.Context(), k, book.PolicyWhyNot, in)
+			if err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %s, %s\n", out.Actor, out.Effect, out.Reason)
+				if len(out.Needs) == 0 {
+					fmt.Fprintln(w, "nothing is needed")
+					return
+				}
+				fmt.Fprintln(w, "needed:")
+				for i, n := range out.Needs {
+					fmt.Fprintf(w, "  %d. %s\n", i+1, n.What)
+					if n.Next != "" {
+						fmt.Fprintf(w, "     %s\n", n.Next)
+					}
+				}
+				fmt.Fprintf(w, "then the answer is %s\n", out.Then)
+			})
+		},
+	}
+	caseFlags(cmd, &in)
+	return cmd
+}
+
+func newAccess(k *kit.Kit) *cobra.Command {
+	var in book.AccessIn
+	cmd := &cobra.Command{
+		Use: "access [ACTOR]", Short: "List who has access to what, why, and when it was last used", Args: cobra.MaximumNArgs(1),
+		Long: "List who has access to what: by which grant and which group, given by whom, until when, and when it was last used. " +
+			"Looking is not recorded, so a grant that was only used to look shows as never used.",
+		Example: "  tandem access\n  tandem access builder\n  tandem access --resource folder:/srv/shop",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				in.Actor = args[0]
+			}
+			out, err := op.Do(cmd.Context(), k, book.AccessList, in)
+			if err != nil {
+				return err
+			}
+			return k.Show(out, func(w io.Writer) {
+				t := table(w)
+				fmt.Fprintln(t, "WHO\tMAY\tWHAT\tWHERE\tWHY\tBY\tUNTIL\tLAST USED")
+				for _, a := range out.Access {
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.Principal, a.Effect, rights(a), a.Resource, why(a),
+						cmp.Or(a.AddedBy, "the house"), moment(a.ExpiresAt, "for ever"), moment(a.UsedAt, "never"))
+				}
+				t.Flush()
+				if out.More > 0 {
+					fmt.Fprintf(w, "and %d more: name an actor or --resource, or raise --limit\n", out.More)
+				}
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.Resource, "resource", "", "only what covers this, as kind:/path")
+	f.BoolVar(&in.House, "house", false, "also what the house gives everybody")
+	f.IntVar(&in.Limit, "limit", 500, "at most so many rows")
+	return cmd
+}
+
+func rights(a book.Access) string {
+	var all []string
+	for _, p := range a.Permissions {
+		all = append(all, string(p))
+	}
+	text := strings.Join(all, ",")
+	if len(a.Tools) > 0 {
+		text += " with " + strings.Join(a.Tools, ", ")
+	}
+	return text
+}
+
+func why(a book.Access) string {
+	if a.Group != "" {
+		return a.Grant + ", in group:" + a.Group
+	}
+	return a.Grant
+}
+
+func moment(t *time.Time, none string) string {
+	if t == nil {
+		return none
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}

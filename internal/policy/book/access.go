@@ -1,0 +1,188 @@
+package book
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+)
+
+// AccessIn asks who has what.
+type AccessIn struct {
+	Actor    string `json:"actor,omitempty" jsonschema:"only what this actor has, by its name or as kind:name"`
+	Resource string `json:"resource,omitempty" jsonschema:"only what covers this, as kind:/path"`
+	House    bool   `json:"house,omitempty" jsonschema:"also what the house gives everybody"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"at most so many rows; 500 when left out"`
+}
+
+// Access is what one actor has, and why.
+type Access struct {
+	Principal   string                    `json:"principal" jsonschema:"who has it; kind:* or * where it is for all of a kind"`
+	Effect      string                    `json:"effect" jsonschema:"allow, ask or deny"`
+	Permissions []policy.AccessPermission `json:"permissions"`
+	Resource    string                    `json:"resource"`
+	Tools       []string                  `json:"tool_patterns,omitempty"`
+	Classes     []policy.DataClass        `json:"data_classes,omitempty"`
+	Grant       string                    `json:"grant" jsonschema:"the grant that says so"`
+	Group       string                    `json:"group,omitempty" jsonschema:"the group by which it speaks of them"`
+	AddedBy     string                    `json:"added_by,omitempty"`
+	AddedAt     *time.Time                `json:"added_at,omitempty"`
+	ExpiresAt   *time.Time                `json:"expires_at,omitempty"`
+	Note        string                    `json:"note,omitempty"`
+	UsedAt      *time.Time                `json:"used_at,omitempty" jsonschema:"when they last did something recorded that it covers"`
+}
+
+// AccessOut lists who has what.
+type AccessOut struct {
+	Access []Access `json:"access"`
+	More   int      `json:"more,omitempty" jsonschema:"how many rows there are beyond the limit"`
+}
+
+// Act is something that an actor did to a resource, as kind:/path.
+type Act struct {
+	Resource string
+	At       time.Time
+}
+
+const accessLimit, maxAccess = 500, 10_000
+
+func (b *Book) accessOps() []op.Op {
+	return []op.Op{
+		AccessList.Read(op.Spec{Right: "grant.read", Masked: true, Method: "GET", Path: "/access",
+			Doc: "List who has access to what, by which grant and group, until when, and when it was last used.\n" +
+				"What people only looked at is not recorded, and is no use."},
+			func(AccessIn) op.Resource { return atGrant("") }, b.access),
+	}
+}
+
+func (b *Book) access(ctx context.Context, in AccessIn) (AccessOut, error) {
+	out, tenant := AccessOut{Access: []Access{}}, op.CallerFrom(ctx).Tenant
+	if in.Limit == 0 {
+		in.Limit = accessLimit
+	}
+	if in.Limit < 0 || in.Limit > maxAccess {
+		return out, fault.New(fault.Invalid, "access.list", "the limit is a number from 1 to %d", maxAccess)
+	}
+	about, at, err := b.about(ctx, tenant, in)
+	if err != nil {
+		return out, err
+	}
+	var live []Grant
+	var compiled *policy.Compiled
+	if err := b.db.Read(ctx, func(tx *db.Tx) error {
+		src, all, _, err := b.now(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		compiled, err = policy.Compile(src)
+		live = all
+		return err
+	}); err != nil {
+		return out, err
+	}
+	dead, now, used := compiled.Dead(), b.db.Now(), uses{book: b, tenant: tenant, acts: map[string][]Act{}}
+	for i := range live {
+		g := &live[i]
+		if g.RevokedAt != nil || dead[g.ID] != "" || !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt) || g.AddedAt == nil && !in.House ||
+			at != nil && !g.Scope.Covers(*at) || !op.May(ctx, "grant.read", atGrant(g.ID)) {
+			continue
+		}
+		for _, who := range holders(compiled, g, about) {
+			if len(out.Access) >= in.Limit {
+				out.More++
+				continue
+			}
+			v := g.view("")
+			row := Access{Principal: who, Effect: v.Effect, Permissions: v.Permissions, Resource: v.Resource, Tools: v.Tools, Classes: v.Classes,
+				Grant: v.ID, AddedBy: v.AddedBy, AddedAt: v.AddedAt, ExpiresAt: v.ExpiresAt, Note: v.Note}
+			if g.Principal.Kind == policy.GroupOf {
+				row.Group = g.Principal.ID
+			}
+			if row.UsedAt, err = used.last(ctx, who, &g.Scope); err != nil {
+				return out, err
+			}
+			out.Access = append(out.Access, row)
+		}
+	}
+	slices.SortStableFunc(out.Access, func(x, y Access) int { return strings.Compare(x.Principal, y.Principal) })
+	return out, nil
+}
+
+// about is whom and what a list is about, nil for everything.
+func (b *Book) about(ctx context.Context, tenant string, in AccessIn) (who *policy.PrincipalRef, at *policy.ResourceRef, err error) {
+	switch {
+	case in.Actor == "":
+	case strings.Contains(in.Actor, ":"):
+		p, err := policy.ParsePrincipal(in.Actor)
+		if err != nil {
+			return nil, nil, refusal("access.list", err)
+		}
+		who = &p
+	default:
+		p, _, err := b.who(ctx, tenant, in.Actor)
+		if err != nil {
+			return nil, nil, err
+		}
+		who = &p
+	}
+	if in.Resource != "" {
+		r, err := policy.ParseResource(in.Resource)
+		if err != nil {
+			return nil, nil, refusal("access.list", err)
+		}
+		r = real(r)
+		at = &r
+	}
+	return who, at, nil
+}
+
+// holders are those who have a grant: of a group its people, else whom it names.
+func holders(c *policy.Compiled, g *Grant, about *policy.PrincipalRef) (out []string) {
+	if about != nil {
+		if c.Names(g.Principal, *about) {
+			out = append(out, about.String())
+		}
+		return out
+	}
+	if g.Principal.Kind != policy.GroupOf {
+		return []string{g.Principal.String()}
+	}
+	for _, name := range c.People(g.Principal.ID) {
+		out = append(out, policy.PrincipalRef{Kind: policy.Person, ID: name}.String())
+	}
+	return out
+}
+
+// uses remembers what actors did, so that the journal is asked once about each.
+type uses struct {
+	book   *Book
+	tenant string
+	acts   map[string][]Act
+}
+
+// last is when somebody last did something within a scope; nil for never, and for what is for all of a kind.
+func (u *uses) last(ctx context.Context, who string, scope *policy.ResourceScope) (*time.Time, error) {
+	_, name, _ := strings.Cut(who, ":")
+	if u.book.Acts == nil || name == "" || name == "*" {
+		return nil, nil
+	}
+	acts, known := u.acts[name]
+	if !known {
+		var err error
+		if acts, err = u.book.Acts(ctx, u.tenant, name); err != nil {
+			return nil, err
+		}
+		u.acts[name] = acts
+	}
+	for _, a := range acts {
+		if r, err := policy.ParseResource(a.Resource); err == nil && scope.Covers(r) {
+			return &a.At, nil
+		}
+	}
+	return nil, nil
+}
