@@ -27,7 +27,7 @@ var looked = []string{
 	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file
 	"chmod 700 ",   // a folder that holds tandem's data already
 	"mend the cause and start again, or give the restore up and keep what there is: rm %s", // restore.pending
-	"take it up: tandem up; or give the restore up, to keep what is here: rm %s", // the same
+	"take it up: tandem up; or give the restore up, to keep what is here: rm %s",           // the same
 	"curl -fsSL https://tailscale.com/install.sh | sh, then: sudo tailscale up",
 	"sudo systemctl start tailscaled, then: tailscale status",
 	"let yourself run it: sudo tailscale set --operator=$USER",

@@ -35,7 +35,9 @@ func TestAJobBeginsAtItsBranch(t *testing.T) {
 			t.Errorf("for %q it begins at %.12s, for %q: %s (%v)", onto, j.Base, j.Onto, j.Reason, err)
 		}
 	}
-	a.stands(func(j *Job) { j.State, j.Onto, j.Commit, j.Base, j.Path, j.Session = wire.Planned, "gone", "", "", "", "" })
+	a.stands(func(j *Job) {
+		j.State, j.Onto, j.Commit, j.Base, j.Path, j.Session = wire.Planned, "gone", "", "", "", ""
+	})
 	if err := a.open(t.Context(), a.job); err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,8 @@ func notAUnit(st *wire.Status, replace bool) error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "up", "this server is the service %s, which only its manager can start again", st.Unit).
-		WithNext("%s restart %s; what its start is told belongs into the unit, its environment file or config.toml: tandem settings set KEY VALUE",
+		WithNext("%s restart %s; what its start is told belongs into the unit, its environment file or config.toml: "+
+			"tandem settings set KEY VALUE",
 			st.Control, st.Unit)
 }
 

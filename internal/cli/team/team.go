@@ -174,7 +174,7 @@ func newPlan(k *kit.Kit) *cobra.Command {
 			in := wire.EditIn{ID: args[0]}
 			if err := json.Unmarshal(text, &in.Plan); err != nil {
 				return fault.New(fault.Invalid, "team.plan", "%s is no plan: %v", file, err).
-					WithNext("begin with the one that there is: tandem team plan %s > plan.json", args[0])
+					WithNext("begin with the one that there is: tandem team plan %s", args[0])
 			}
 			t, err := op.Do(cmd.Context(), k, wire.Edit, in)
 			return shown(k, t, err)

@@ -161,7 +161,7 @@ type StartIn struct {
 	Seconds int64  `json:"check_seconds,omitempty" jsonschema:"how long the check may last, 600 when left out, 3600 at most"`
 	Bound   int64  `json:"bound,omitempty" jsonschema:"how many red checks in a row stop it, 3 when left out, 20 at most"`
 	Budget  Budget `json:"budget,omitzero"`
-	Onto string `json:"onto,omitempty" jsonschema:"the branch that it is for and begins at; the one that is checked out in the folder when left out"`
+	Onto    string `json:"onto,omitempty" jsonschema:"the branch that it is for and begins at; the one that is checked out in the folder when left out"`
 }
 
 // IDIn names a job.

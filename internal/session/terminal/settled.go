@@ -68,7 +68,7 @@ func (s *seat) noteSettled(tool string, input json.RawMessage) {
 	}
 }
 
-// settledBefore says whether a call is like one that was settled at the terminal: of the same tool, and of a shell one of the same programs.
+// settledBefore says whether a call is like one that was settled at the terminal: of the same tool, and of a shell with the same programs.
 func (s *seat) settledBefore(ctx context.Context, h hooked) (bool, error) {
 	s.mu.Lock()
 	loaded := s.recalled
