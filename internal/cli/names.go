@@ -39,6 +39,8 @@ var (
 		{"memory.list", "records", map[string]any{"state": "proposed"}, []string{"id"}, "kind"}}
 	folders = []source{{"source.list", "sources", nil, []string{"name"}, "state"}}
 	jobs    = []source{{"job.list", "jobs", map[string]any{"limit": 500}, []string{"id"}, "task"}}
+	teams   = []source{{"team.list", "teams", nil, []string{"id"}, "goal"}}
+	made    = []source{{"artifact.list", "artifacts", nil, []string{"name"}, "kind"}}
 	works   = []source{{"automation.list", "automations", nil, []string{"name"}, "title"}}
 	runs    = []source{{"automation.runs", "runs", nil, []string{"id"}, "automation"}}
 	relays  = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
@@ -58,6 +60,8 @@ var arguments = map[string][]source{
 	"source SOURCE":    folders,
 	"job JOB":          jobs,
 	"queue JOB":        jobs,
+	"team TEAM":        teams,
+	"artifact NAME":    made,
 	"automation NAME":  works,
 	"automation RUN":   runs,
 	"relay RELAY":      relays,

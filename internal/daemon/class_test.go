@@ -18,6 +18,7 @@ var looksByPost = map[string]string{
 	"audit.verify":    "its input is a checkpoint, too long for an address; keeping how far it came changes no record",
 	"policy.explain":  "its input is a case, too long for an address",
 	"policy.test":     "its input is a list of cases",
+	"policy.why_not":  "its input is a case, too long for an address",
 	"repo.check":      "its input is a list of objects",
 	"space.guard":     "its input is a list of files, too long for an address",
 	"space.piece_get": "its input is a proof, which no log of addresses should hold",

@@ -11,7 +11,7 @@ import (
 )
 
 // Ten thousand bookmarks took a file, a lock and two flushes each when a workspace was made. Many are made and removed in one file, which
-// git // reads; one of them moves and goes as every other.
+// git reads; one of them moves and goes as every other.
 func TestManyRefsAreOneFile(t *testing.T) {
 	j := stocktest.New(t)
 	dir := j.Wander(testenv.Random(t))
