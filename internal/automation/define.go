@@ -148,11 +148,30 @@ func (r *Room) show(ctx context.Context, in wire.ShowIn) (*wire.Version, error) 
 		if s.Open, err = r.open(ctx, s); err != nil {
 			return nil, err
 		}
+		ungranted, err := r.ungranted(ctx, tenant, a)
+		if err != nil {
+			return nil, err
+		}
 		return &wire.Version{Automation: *s.seen(a), Digest: v.digest, Text: v.text, Changes: changes(all, s.Live, v), May: may(a),
-			Unbuilt: r.cannot(a), AddedBy: v.madeBy, AddedAt: v.madeAt, ApprovedBy: v.approvedBy}, nil
+			Unbuilt: r.cannot(a), Ungranted: ungranted, AddedBy: v.madeBy, AddedAt: v.madeAt, ApprovedBy: v.approvedBy}, nil
 	}
 	return nil, fault.New(fault.NotFound, string(wire.Show), "%s has no version %.64q", in.Name, in.Digest).
 		WithNext("see the newest: tandem automation show %s", in.Name)
+}
+
+// ungranted are the folders of a definition in which nobody may work yet.
+func (r *Room) ungranted(ctx context.Context, tenant string, a *spec.Automation) (out []string, err error) {
+	each(a, func(_ *spec.Node, b *spec.Body) {
+		for _, folder := range b.Folders() {
+			granted, failed := r.Granted(ctx, tenant, folder)
+			if failed != nil {
+				err = failed
+			} else if !granted && !slices.Contains(out, folder) {
+				out = append(out, folder)
+			}
+		}
+	})
+	return out, err
 }
 
 // changes is what a version changes against the one that is switched on, "" where that is none or the same.

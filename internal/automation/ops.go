@@ -31,6 +31,8 @@ type Room struct {
 	As func(ctx context.Context, tenant, actor string) (op.Caller, error)
 	// Told is called in the change that made a run fail, or wait for somebody to look at it.
 	Told func(tx *db.Tx, tenant string, r *wire.Run) error
+	// Granted says whether sessions, and so the commands and turns of automations, may work in a folder.
+	Granted func(ctx context.Context, tenant, folder string) (bool, error)
 	// SwitchedOff is called in the change by which somebody switches off what another one had switched on.
 	SwitchedOff func(tx *db.Tx, tenant, name, on, off string) error
 	// Abandon ends an ask whose answer would do nothing any more.
@@ -85,7 +87,8 @@ type Grant struct {
 func New(d *db.DB, log *slog.Logger) *Room {
 	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
 		grew: true, listens: true, heardTo: map[string]int64{}, rests: map[string]time.Time{},
-		door: newDoor(), wake: make(chan struct{}, 1), Ours: func() bool { return true }}
+		door: newDoor(), wake: make(chan struct{}, 1), Ours: func() bool { return true },
+		Granted: func(context.Context, string, string) (bool, error) { return true, nil }}
 }
 
 func at(name string) op.Resource { return op.Resource{Kind: "automation", Path: "/" + name} }

@@ -53,7 +53,7 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 	r.As = func(ctx context.Context, tenant, actor string) (op.Caller, error) {
 		return d.identity.Caller(ctx, tenant, actor, op.DoorInside)
 	}
-	r.Owner, r.Sandbox = id.New("own"), d.rooms.session.Sandbox()
+	r.Owner, r.Sandbox, r.Granted = id.New("own"), d.rooms.session.Sandbox(), d.rooms.session.Grants
 	r.Errand = func(ctx context.Context, e session.Errand, run func(context.Context, box.Box) error) (aside []string, err error) {
 		all, err := d.rooms.session.Errand(ctx, e, run)
 		for _, a := range all {

@@ -119,6 +119,11 @@ func (w *ward) worksIn(folder string) {
 	}
 	var a wire.Automation
 	w.must(w.Call(w.t.Context(), "automation.add", wire.AddIn{Text: strings.Replace(sweep, "FOLDER", folder, 1)}, &a))
+	var v wire.Version
+	w.must(w.Call(w.t.Context(), "automation.show", wire.ShowIn{Name: "sweep"}, &v))
+	if len(v.Ungranted) != 1 || v.Ungranted[0] != folder {
+		w.t.Errorf("whoever is about to switch it on is not told which folder is not granted: %q", v.Ungranted)
+	}
 	w.present("automation.on", wire.OnIn{Name: "sweep", Digest: a.Latest}, nil)
 	ended := func() (r wire.Run) {
 		w.must(w.Call(w.t.Context(), "automation.run", wire.BeginIn{Name: "sweep"}, &r))

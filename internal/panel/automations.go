@@ -162,22 +162,23 @@ func (v *visit) automations(problem, text string) error {
 // AutomationView is one automation in one version.
 type AutomationView struct {
 	AutomationRow
-	Now     time.Time
-	Digest  string
-	Live    string
-	Latest  string
-	Text    string
-	Changes []ui.DiffFile
-	MayDo   []wire.May
-	Unbuilt []string
-	Facts   []ui.Pair
-	Runs    []RunRow
-	Ticks   []wire.TickRow
-	Hooks   wire.HooksOut
-	May     bool
-	MayOn   bool
-	Problem string
-	Input   string // of a run that was refused
+	Now       time.Time
+	Digest    string
+	Live      string
+	Latest    string
+	Text      string
+	Changes   []ui.DiffFile
+	MayDo     []wire.May
+	Unbuilt   []string
+	Ungranted []string
+	Facts     []ui.Pair
+	Runs      []RunRow
+	Ticks     []wire.TickRow
+	Hooks     wire.HooksOut
+	May       bool
+	MayOn     bool
+	Problem   string
+	Input     string // of a run that was refused
 }
 
 func (v *visit) automation(name, problem string) error {
@@ -186,7 +187,7 @@ func (v *visit) automation(name, problem string) error {
 		return err
 	}
 	out := AutomationView{AutomationRow: automationRow(&a.Automation), Now: v.now(), Digest: a.Digest, Live: a.Live, Latest: a.Latest,
-		Text: a.Text, Changes: changesOf(a), MayDo: a.May, Unbuilt: a.Unbuilt, May: v.has(string(wire.Off)),
+		Text: a.Text, Changes: changesOf(a), MayDo: a.May, Unbuilt: a.Unbuilt, Ungranted: a.Ungranted, May: v.has(string(wire.Off)),
 		MayOn: v.has(string(wire.On)), Problem: problem, Input: v.refilled(automationHref(name) + "/run").Get("input")}
 	out.Facts = []ui.Pair{{Key: "Version", Value: a.Digest, Mono: true, Copy: true}, {Key: "Stored by", Value: a.AddedBy},
 		{Key: "Stored", Value: ui.Stamp(a.AddedAt)}}

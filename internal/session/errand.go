@@ -58,6 +58,12 @@ func (r *Room) Errand(ctx context.Context, e Errand, run func(context.Context, b
 	return aside, errors.Join(err, lost)
 }
 
+// Grants says whether a folder lies in one that was granted to sessions.
+func (r *Room) Grants(ctx context.Context, tenant, folder string) (bool, error) {
+	all, err := r.granted(ctx, outside{ctx, r.db}, tenant)
+	return len(holding(all, folder)) > 0, err
+}
+
 // errandScope is the folder of an errand as the caller of ctx sees it, and no more of the granted folder that holds it.
 func (r *Room) errandScope(ctx context.Context, e Errand) (*tool.Scope, error) {
 	no := func(format string, args ...any) (*tool.Scope, error) {

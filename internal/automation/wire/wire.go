@@ -69,6 +69,7 @@ type Version struct {
 	Changes    string    `json:"changes,omitempty" jsonschema:"what it changes against the version that is switched on, as a diff"`
 	May        []May     `json:"may" jsonschema:"what it may do when it is switched on"`
 	Unbuilt    []string  `json:"unbuilt,omitempty" jsonschema:"what it asks for and this server cannot do: it cannot be switched on"`
+	Ungranted  []string  `json:"ungranted,omitempty" jsonschema:"folders in which nothing of it works until a person grants them"`
 	AddedBy    string    `json:"added_by"`
 	AddedAt    time.Time `json:"added_at"`
 	ApprovedBy string    `json:"approved_by,omitempty" jsonschema:"who switched this version on first"`

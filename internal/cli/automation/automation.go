@@ -115,6 +115,9 @@ func describe(w io.Writer, v *wire.Version) {
 	for _, s := range v.Unbuilt {
 		fmt.Fprintln(w, "cannot be switched on: "+kit.VisibleLine(s))
 	}
+	for _, f := range v.Ungranted {
+		fmt.Fprintf(w, "not granted, so nothing of it works there: %s; grant it: tandem grant folder %s\n", kit.VisibleLine(f), kit.VisibleLine(f))
+	}
 }
 
 // whole prints all of a definition that a person is about to switch on: as it is written, or what it changes.

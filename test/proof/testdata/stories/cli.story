@@ -397,8 +397,7 @@ your-server> tandem settings
 your-server> tandem settings --json
 your-server> tandem settings set log.level debug
 your-server> tandem settings set hosts build.example.org
-  exit 8
-your-server$ tandem approvals deny
+  shows hosts is written
 your-server> tandem down
 your-server> tandem up --listen 0.0.0.0:13013
 your-server> tandem settings keep
