@@ -1,0 +1,94 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	resourcewire "tandem/internal/resource/wire"
+	"tandem/internal/space"
+)
+
+// housekeeping removes what has expired, and ends an idle daemon that was
+// started on demand. It writes nothing when nothing is due.
+func (d *Daemon) housekeeping(ctx context.Context) {
+	ctx = op.WithCaller(ctx, d.system())
+	idle, err := time.ParseDuration(d.Settings.Get("idle_exit"))
+	if err != nil {
+		idle = 15 * time.Minute
+	}
+	tick := time.NewTicker(min(30*time.Second, max(idle/4, 50*time.Millisecond)))
+	defer tick.Stop()
+	d.tidyCopies()
+	witnessed := d.lastUse.Load()
+	var quiet leisure
+	rest := time.NewTicker(15 * time.Second)
+	defer rest.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.stopping:
+			return
+		case <-d.forgot:
+			d.shrink(ctx)
+			continue
+		case <-rest.C:
+			d.rest(&quiet)
+			continue
+		case <-d.alarm:
+			d.look()
+			d.watchClock(ctx)
+			if d.watch.troubled.Load() { // the last look is too fresh: it was before this
+				time.AfterFunc(lookAgain, d.alarmed)
+			}
+			continue
+		case <-tick.C:
+		}
+		d.tellRefused(time.Now())
+		d.tellRejected(ctx)
+		if err := Room(d.data); err != nil || d.readiness.bad() || d.watch.troubled.Load() {
+			d.look() // it says so in the log, also where nobody asks; while all is well nothing is written
+		}
+		d.watchClock(ctx)
+		if d.db.Clock().Sure { // what has ended by one of two clocks is not written down
+			d.sweepAll(ctx)
+		}
+		if used := d.lastUse.Load(); used != witnessed {
+			if err := d.witness(ctx); err != nil {
+				d.Log.Error("keep the time", "err", err)
+			}
+			witnessed = used
+		}
+		if err := d.gate.Sweep(ctx, identity.LocalTenant); err != nil {
+			d.Log.Error("sweep the gate", "err", err)
+		}
+		if d.OnDemand && d.active.Load() == 0 && !d.rooms.loop.Busy() && !d.rooms.terminal.Busy() && !d.rooms.relay.Busy() &&
+			!d.rooms.automation.Busy() && !d.rooms.job.Busy() && !d.rooms.team.Busy() && !d.rooms.schedule.Busy() && !d.rooms.source.Busy() &&
+			time.Since(time.Unix(0, d.lastUse.Load())) > idle && !d.rooms.remotes.Busy() {
+			d.Log.Info("idle")
+			d.stop()
+			return
+		}
+	}
+}
+
+// sweepAll writes down what time alone has changed.
+func (d *Daemon) sweepAll(ctx context.Context) {
+	d.sweep(ctx, string(resourcewire.Sweep), d.rooms.resource.Due)
+	d.sweep(ctx, "approval.expire", d.rooms.approval.Due)
+	d.sweep(ctx, string(space.SpaceSweep), d.rooms.space.Due)
+	d.returnTasks(ctx)
+}
+
+// sweep runs an operation that writes down what time alone has changed.
+func (d *Daemon) sweep(ctx context.Context, name string, due func(context.Context) (bool, error)) {
+	yes, err := due(ctx)
+	if err == nil && yes {
+		_, err = d.gate.Invoke(ctx, name, nil)
+	}
+	if err != nil {
+		d.Log.Error("sweep", "op", name, "err", err)
+	}
+}
