@@ -116,7 +116,8 @@ func describe(w io.Writer, v *wire.Version) {
 		fmt.Fprintln(w, "cannot be switched on: "+kit.VisibleLine(s))
 	}
 	for _, f := range v.Ungranted {
-		fmt.Fprintf(w, "not granted, so nothing of it works there: %s; grant it: tandem grant folder %s\n", kit.VisibleLine(f), kit.VisibleLine(f))
+		f = kit.VisibleLine(f)
+		fmt.Fprintf(w, "not granted, so nothing of it works there: %s; grant it: tandem grant folder %s\n", f, f)
 	}
 }
 
