@@ -277,7 +277,7 @@ func runPage(s ui.Shell, v RunView) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = artifactTable("What it made", v.Now, v.Made, true).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = artifactTable(v.Now, v.Made).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

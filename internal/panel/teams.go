@@ -162,12 +162,12 @@ func (v TeamView) facts() []ui.Pair {
 	if v.Lead != "" {
 		out = append(out, ui.Pair{Key: "Lead", Value: v.Lead, Mono: true})
 	}
-	if b := v.Budget.String(); b != "" {
-		out = append(out, ui.Pair{Key: "Budget", Value: b})
+	if b := v.Budget; b != (job.Budget{}) {
+		out = append(out, ui.Pair{Key: "Budget", Value: budgetWords(b)})
 	}
 	if s := v.Spent; s != nil {
-		out = append(out, ui.Pair{Key: "Used", Value: fmt.Sprintf("%d tokens, %d turns, %.2f USD where the price is known", s.Tokens, s.Turns,
-			s.Cents/100)})
+		out = append(out, ui.Pair{Key: "Used", Value: fmt.Sprintf("%s tokens, %s turns, %.2f USD where the price is known", ui.Count(s.Tokens),
+			ui.Count(s.Turns), s.Cents/100)})
 	}
 	if !v.Until.IsZero() {
 		out = append(out, ui.Pair{Key: "Until", Value: v.Until.Format(time.RFC3339)})
@@ -191,4 +191,19 @@ func about(k *wire.Task) string {
 		parts = append(parts, k.Reason)
 	}
 	return strings.Join(parts, " · ")
+}
+
+// budgetWords is a budget as it is read, and not as it is typed.
+func budgetWords(b job.Budget) string {
+	var out []string
+	if b.Cents > 0 {
+		out = append(out, fmt.Sprintf("%.2f USD", float64(b.Cents)/100))
+	}
+	if b.Tokens > 0 {
+		out = append(out, ui.Count(b.Tokens)+" tokens")
+	}
+	if b.Turns > 0 {
+		out = append(out, ui.Count(b.Turns)+" turns")
+	}
+	return strings.Join(out, ", ")
 }
