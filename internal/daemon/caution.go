@@ -10,6 +10,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/settings"
 	"tandem/internal/space/peer"
 )
 
@@ -32,7 +33,7 @@ func (d *Daemon) caution(ctx context.Context, c op.Caller, o *op.Op, in any) (st
 			return "what is said and shared in that space goes to " + host + ", whatever network the session itself has", nil
 		}
 	}
-	why, err := d.moved(ctx, c.Tenant, o.Name, in)
+	why, err := d.moved(ctx, c, o.Name, in)
 	if err != nil || why == "" {
 		return "", err
 	}
@@ -44,12 +45,18 @@ func (d *Daemon) caution(ctx context.Context, c op.Caller, o *op.Op, in any) (st
 }
 
 // moved says what a call would lead elsewhere: models, providers, searches, sign-ins. Everyday rights do not cover that, for
-// whoever holds them reads along, or has this machine read inside addresses for them.
-func (d *Daemon) moved(ctx context.Context, tenant, name string, in any) (string, error) {
-	if set, ok := in.(wire.SetIn); ok && strings.HasPrefix(set.Key, "search.") {
-		return "it leads what agents search for elsewhere", nil
+// whoever holds them reads along, or has this machine read inside addresses for them. Nor do a person's own rights cover what guards this
+// machine, while nobody knows that it is that person: of programs the policy asks.
+func (d *Daemon) moved(ctx context.Context, c op.Caller, name string, in any) (string, error) {
+	if set, ok := in.(wire.SetIn); ok {
+		switch s := settings.Known(set.Key); {
+		case strings.HasPrefix(set.Key, "search."):
+			return "it leads what agents search for elsewhere", nil
+		case s != nil && s.Guard && c.Kind == op.Person:
+			return "it says where tandem's doors, programs and walls are", nil
+		}
 	}
-	if why, err := d.rooms.session.Moved(ctx, tenant, name, in); err != nil || why != "" {
+	if why, err := d.rooms.session.Moved(ctx, c.Tenant, name, in); err != nil || why != "" {
 		return why, err
 	}
 	return d.rooms.connector.Moved(name, in), nil

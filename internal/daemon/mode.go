@@ -186,7 +186,10 @@ func (d *Daemon) named(auth httpapi.Authenticator, asserts bool) httpapi.Authent
 			if err == nil {
 				err = d.mode.whom(c)
 			}
-			return c, err
+			if err != nil { // where strangers are answered, too, who is refused is one of them
+				return op.Caller{}, err
+			}
+			return c, nil
 		}
 		if !asserts || !d.mode.names() {
 			return op.Caller{}, d.reject(r, assertion.Reject(assertion.NotTaken, "assertions are taken over the network, not by this door"))
@@ -207,9 +210,12 @@ func (d *Daemon) named(auth httpapi.Authenticator, asserts bool) httpapi.Authent
 	}
 }
 
-// whom refuses a caller who is nobody in particular.
+// whom refuses a caller who is nobody in particular, also one who takes an agent's place.
 func (m authMode) whom(c op.Caller) error {
-	switch house := c.Actor == identity.WellKnown(identity.API) || c.Actor == identity.WellKnown(identity.Connector); {
+	house := slices.ContainsFunc([]string{c.Actor, c.Via}, func(actor string) bool {
+		return actor == identity.WellKnown(identity.API) || actor == identity.WellKnown(identity.Connector)
+	})
+	switch {
 	case !m.names() || !c.Known():
 		return nil
 	case house:

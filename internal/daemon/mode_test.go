@@ -3,16 +3,20 @@ package daemon
 import (
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"tandem/internal/client"
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/identity/assertion"
@@ -203,6 +207,56 @@ func TestAssertionsSayWhomARequestIsFor(t *testing.T) {
 	})
 }
 
+// A page sends several requests with one assertion at once: all of them are taken where it may come again, one where it may not.
+func TestOneAssertionComesSeveralTimesAtOnce(t *testing.T) {
+	wards(t, func(w *ward) {
+		p := newPlane(t)
+		w.present("actor.add", map[string]any{"name": "anna", "kind": "person"}, nil)
+		w.present("assertion.key_add", map[string]any{"id": "web-1", "public_key": p.public()}, nil)
+		w.must(settings.Change(filepath.Join(w.home, ".tandem"), "auth_mode", "hosted_single_tenant"))
+		w.again()
+		for _, mode := range []identity.Replay{identity.Bound, identity.OneShot} {
+			w.identity.Takes.Replay = mode
+			for range 5 {
+				one, taken, all := p.sign("web-1", "anna", nil), new(atomic.Int32), new(sync.WaitGroup)
+				for range 8 {
+					all.Go(func() {
+						_, err := w.identity.Assert(t.Context(), one, op.Caller{}, op.DoorHTTP)
+						why := (*assertion.Rejected)(nil)
+						switch {
+						case err == nil:
+							taken.Add(1)
+						case !errors.As(err, &why) || why.Reason != assertion.Replayed:
+							t.Errorf("%s: %v", mode, err)
+						}
+					})
+				}
+				all.Wait()
+				if n := taken.Load(); mode == identity.Bound && n != 8 || mode == identity.OneShot && n != 1 {
+					t.Errorf("%s: %d of 8 were taken", mode, n)
+				}
+			}
+		}
+		// They are remembered for some minutes beyond their end: another server's clock may be behind.
+		for _, c := range []struct {
+			ended time.Duration
+			left  int
+		}{{time.Minute, 11}, {6 * time.Minute, 1}} {
+			w.must(w.db.Write(t.Context(), func(tx *db.Tx) error {
+				_, err := tx.Exec("UPDATE assertion_seen SET expires_at = ?", tx.Now().Add(-c.ended))
+				return err
+			}))
+			_, err := w.identity.Assert(t.Context(), p.sign("web-1", "anna", nil), op.Caller{}, op.DoorHTTP)
+			w.must(err)
+			var n int
+			w.must(w.db.QueryRow(t.Context(), "SELECT count(*) FROM assertion_seen").Scan(&n))
+			if n != c.left {
+				t.Errorf("%s after the end of all: %d are remembered, not %d", c.ended, n, c.left)
+			}
+		}
+	})
+}
+
 func apiToken(w *ward) (secret string) {
 	w.must(w.rooms.secret.Lend(w.t.Context(), identity.LocalTenant, "token/"+identity.API, func(v []byte) error {
 		secret = string(v)
@@ -260,6 +314,19 @@ func TestNoDoorIsExemptWhereRequestsAreNamed(t *testing.T) {
 					t.Errorf("%s for whoever speaks on the control socket: %v", o.Name, err)
 				}
 			}
+			// A token of the house names nobody either when it asks to act as an agent.
+			for _, secret := range []string{walkAPI, walkConnector} {
+				as := socket.WithToken(secret).WithClient(client.About{As: "agent"})
+				if err := as.Call(t.Context(), "actor.whoami", nil, nil); !fault.Is(err, fault.Unauthenticated) {
+					t.Errorf("an agent by a token of the house on the control socket: %v", err)
+				}
+			}
+			// Where nobody has to be known, who is refused is nobody.
+			r := httptest.NewRequest("GET", "/ready", nil)
+			r.Header.Set("Authorization", "Bearer "+walkAPI)
+			if c, err := d.named(networkAuth(d.identity, false), true)(r); err == nil || c.Known() {
+				t.Errorf("refused, and known as %s: %v", c.Name, err)
+			}
 			// Whoever names somebody is let in: a token of an actor, a person with the PIN, an assertion.
 			agent := mint(t, d, op.Agent, "walker")
 			if status, body := send(t, "GET", base+"/whoami", nil, map[string]string{"Authorization": "Bearer " + agent}); status != 200 {
@@ -277,6 +344,17 @@ func TestNoDoorIsExemptWhereRequestsAreNamed(t *testing.T) {
 			}
 			if status, body := send(t, "GET", base+"/event", nil, signed); status != 200 {
 				t.Errorf("a stream: %d %s", status, body)
+			}
+			// What guards this machine wants the person here, whoever is named.
+			for _, v := range d.Settings.All() {
+				if k := settings.Known(v.Key); k == nil || !k.Guard {
+					continue
+				}
+				owner := map[string]string{"X-Tandem-Context-Assertion": p.sign("ring-1", identity.Owner, nil)}
+				status, body := send(t, "PUT", base+"/settings/"+v.Key, []byte(`{"value":""}`), owner)
+				if status != 403 || !strings.Contains(body, `"presence":"required"`) {
+					t.Errorf("%s set by an assertion of the owner: %d %s", v.Key, status, body)
+				}
 			}
 			if err := socket.WithPIN("246813579").Call(t.Context(), "assertion.key_revoke", map[string]any{"id": "ring-1"}, nil); err != nil {
 				t.Errorf("revoke a key of the settings: %v", err)

@@ -32,8 +32,11 @@ const (
 	Off     Replay = "off"
 )
 
-// How many assertions are remembered until they end, of all and of one issuer for one audience.
+// How many assertions are remembered: all that there are rows of, and those of one issuer for one audience that have not ended.
 const ledgerAll, ledgerEach = 100_000, 10_000
+
+// ledgerBeyond is how long they are remembered beyond their end: another server's clock may be behind this one, or this one be set back.
+const ledgerBeyond = 5 * time.Minute
 
 // assertionToken begins the id of a credential that is an assertion.
 const assertionToken = "assertion:"
@@ -83,20 +86,23 @@ func (r *Room) firstSight(ctx context.Context, v *assertion.Verified) error {
 		if known, err := r.seen(tx.QueryRow(seenQuery, v.Key.Tenant, v.Claims.Issuer, v.Claims.ID), v); known || err != nil {
 			return err
 		}
-		if _, err := tx.Exec("DELETE FROM assertion_seen WHERE expires_at <= ?", tx.Now()); err != nil {
+		if _, err := tx.Exec("DELETE FROM assertion_seen WHERE expires_at <= ?", tx.Now().Add(-ledgerBeyond)); err != nil {
 			return err
 		}
 		var all, each int
-		if err := tx.QueryRow("SELECT count(*), count(CASE WHEN issuer = ? AND audience = ? THEN 1 END) FROM assertion_seen",
-			v.Claims.Issuer, v.Claims.Audience).Scan(&all, &each); err != nil {
+		if err := tx.QueryRow("SELECT count(*), count(CASE WHEN issuer = ? AND audience = ? AND expires_at > ? THEN 1 END) FROM assertion_seen",
+			v.Claims.Issuer, v.Claims.Audience, tx.Now()).Scan(&all, &each); err != nil {
 			return err
 		}
 		if most := cmp.Or(r.Takes.Ledger, ledgerAll); all >= most || each >= min(most, ledgerEach) {
-			return v.Reject(assertion.LedgerFull, "more assertions live than can be remembered (%d), and one that is not remembered is not taken",
+			return v.Reject(assertion.LedgerFull, "more assertions came than can be remembered (%d), and one that is not remembered is not taken",
 				all)
 		}
 		_, err := tx.Exec("INSERT INTO assertion_seen (tenant, issuer, id, audience, digest, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
 			v.Key.Tenant, v.Claims.Issuer, v.Claims.ID, v.Claims.Audience, v.Digest[:], v.Claims.Until())
+		if db.Exists(err) { // the same one came at the same moment: look at it again
+			err = db.ErrAgain
+		}
 		return err
 	})
 }
