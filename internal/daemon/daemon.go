@@ -70,6 +70,7 @@ type Daemon struct {
 	invite   string // made for the person who opened us beyond loopback; shown once
 	joins    limiter
 	mode     authMode                          // whom requests are for
+	ring     string                            // the digest of the settings' key ring; "" for none
 	rejects  rejections                        // of assertions
 	changed  atomic.Pointer[settings.Settings] // the settings with what was changed since the start
 	mu       sync.Mutex                        // guards invite, and who changes the settings

@@ -27,8 +27,8 @@ const keptWith = "kept with the data folder"
 const noRepos = "none"
 
 // settle reads what the data folder knows of its installation, and lets it
-// count where nobody says otherwise: where the database is, and which
-// repositories are served.
+// count where nobody says otherwise: where the database is, which
+// repositories are served, and whom requests are for.
 func (d *Daemon) settle() (err error) {
 	if d.keepers, err = secret.Keepers(d.data, d.Settings.Get("secret_keeper")); err != nil {
 		return err
@@ -50,6 +50,9 @@ func (d *Daemon) settle() (err error) {
 	}
 	if !d.Settings.Given("cluster") && d.kept.Cluster != "" {
 		bind["cluster"] = d.kept.Cluster
+	}
+	if !d.Settings.Given("auth_mode") && d.kept.Mode != "" {
+		bind["auth_mode"] = d.kept.Mode
 	}
 	d.Settings = d.Settings.With(bind, keptWith)
 	return nil

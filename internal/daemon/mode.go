@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -47,6 +48,9 @@ func (d *Daemon) settleMode() error {
 		}
 	}
 	d.mode = authMode(d.Settings.Get("auth_mode"))
+	if err := d.lower(); err != nil {
+		return err
+	}
 	text := d.Settings.Get("assertion.public_keys")
 	if file := d.Settings.Get("assertion.public_keys_file"); file != "" {
 		if text != "" {
@@ -62,6 +66,9 @@ func (d *Daemon) settleMode() error {
 	ring, err := assertion.ParseRing(text, identity.LocalTenant)
 	if err != nil {
 		return fault.New(fault.Invalid, "settings", "%w", err)
+	}
+	if text != "" {
+		d.ring = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 	}
 	d.identity.Takes = identity.Taking{Ring: ring, Replay: identity.Replay(d.Settings.Get("assertion.replay_mode")),
 		Rules: assertion.Rules{Issuer: d.Settings.Get("assertion.issuer"), Audience: d.Settings.Get("assertion.audience"),
@@ -106,8 +113,12 @@ func (d *Daemon) modeParts(ctx context.Context) error {
 		d.Log.Info("every request says whom it is for", "mode", string(d.mode))
 		return nil
 	}
+	next := "start in another mode: TANDEM_RUNTIME_AUTH_MODE=local_single_tenant tandem up"
+	if d.served().names() {
+		next = d.lowers(localSingleTenant)
+	}
 	return fault.New(fault.Unavailable, "daemon", "the mode %s cannot be served: %s", d.mode, strings.Join(lacks, "; ")).
-		With("reason", "auth mode").WithNext("mend that, or start in another mode: TANDEM_RUNTIME_AUTH_MODE=local_single_tenant tandem up")
+		With("reason", "auth mode").WithNext("mend that, or %s", next)
 }
 
 // waysIn are what a request without a caller reaches in modes where every one names somebody: what brings a credential of its own kind,

@@ -68,6 +68,7 @@ func (d *Daemon) opening() []step {
 		{"tell of a restore", d.afterRestore},
 		{"tell of seals", d.tellSeals},
 		{"may this mode be served", d.modeParts},
+		{"keep the mode", d.keepMode},
 		{"recover", explained("settle what a crash left", d.recoverLeft)},
 	}
 }

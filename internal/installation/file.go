@@ -27,6 +27,8 @@ type Kept struct {
 	Repos    []string  `json:"repos,omitempty"`   // served at every start
 	Panel    string    `json:"panel,omitempty"`   // the panel's own name in a browser, which nobody guesses
 	Cluster  string    `json:"cluster,omitempty"` // what its servers say to work together; "" for one alone
+	Mode     string    `json:"mode,omitempty"`    // whom requests were for when it was last served
+	Ring     string    `json:"ring,omitempty"`    // the digest of the key ring whose assertions were taken then
 	Home     string    `json:"home,omitempty"`    // which of the cluster's folders this is; "" for the one that the keys came from
 }
 

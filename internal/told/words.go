@@ -129,6 +129,7 @@ var phrases = map[string][2]string{
 	"server.invite":           {"was shown the first invitation", "see the first invitation"},
 	"server.key_copy":         {"gave the server's keys to a second one", "give the server's keys to a second one"},
 	"server.key_rotated":      {"replaced a key of the server", "replace a key of the server"},
+	"server.mode":             {"changed whom requests are for", "change whom requests are for"},
 	"server.moved":            {"began to use another database", "begin to use another database"},
 	"server.rotate":           {"replaced a key of the server", "replace a key of the server"},
 	"server.stop":             {"stopped the server", "stop the server"},
