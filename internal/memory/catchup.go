@@ -40,9 +40,7 @@ func (r *Room) catchUp(ctx context.Context, tenant string) {
 // readOn reads vectors until all are in memory.
 func (r *Room) readOn(ctx context.Context, f *followed, tenant, model string) (err error) {
 	for all := false; !all && err == nil; {
-		f.mu.Lock()
 		all, err = f.follow(r.outside(ctx), tenant, model, atOnce)
-		f.mu.Unlock()
 	}
 	return err
 }

@@ -72,19 +72,38 @@ func (m *meaning) rouse(tenant string) {
 	}
 }
 
-// follow reads vectors that are new, at most so many, and says whether that was all.
+// follow reads vectors that are new, at most so many, and says whether that was all. Nobody waits for the database with the lock in hand:
+// those who wait for the lock hold its connections. Of what several read at once each vector is taken once.
 func (f *followed) follow(q asker, tenant, model string, most int) (all bool, err error) {
+	f.mu.Lock()
+	last := f.last
+	f.mu.Unlock()
+	type found struct {
+		place, nr, seq int64
+		sign           vector.Signature
+	}
 	rows, err := q.Query("SELECT place, nr, seq, vec FROM memory_vector WHERE tenant = ? AND seq > ? AND model = ? ORDER BY seq LIMIT ?",
-		tenant, f.last, model, most)
-	read, err := db.Collect(rows, err, func(rows *sql.Rows) (_ struct{}, err error) {
-		var place, nr int64
+		tenant, last, model, most)
+	read, err := db.Collect(rows, err, func(rows *sql.Rows) (v found, err error) {
 		var vec []byte
-		if err = rows.Scan(&place, &nr, &f.last, &vec); err == nil && f.Len() < maxHeld {
-			f.Put(place, nr, vector.Stored(vec).Sign())
-		}
-		return struct{}{}, err
+		err = rows.Scan(&v.place, &v.nr, &v.seq, &vec)
+		v.sign = vector.Stored(vec).Sign()
+		return v, err
 	})
-	return err == nil && len(read) < most, err
+	if err != nil {
+		return false, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range read {
+		if v.seq <= f.last {
+			continue
+		}
+		if f.last = v.seq; f.Len() < maxHeld {
+			f.Put(v.place, v.nr, v.sign)
+		}
+	}
+	return len(read) < most, nil
 }
 
 // near finds what lies near a question in the places of a sight, the best first. Without hits it says why in how.
@@ -106,9 +125,11 @@ func (m *meaning) near(tx *db.Tx, s *sight, query string, counts map[string]int)
 	f := m.tenant(s.tenant)
 	f.mu.Lock()
 	all := s.corpus.Texts-f.In(s.places) < atOnce
+	f.mu.Unlock()
 	if all {
 		all, err = f.follow(tx, s.tenant, table.Model, atOnce)
 	}
+	f.mu.Lock()
 	var numbers []int64
 	had := 0
 	if all {
