@@ -69,7 +69,7 @@ func (r *Room) kept(ctx context.Context, j *job, caller op.Caller, from []artifa
 			bodies[name] = b
 		}
 	}
-	key := caller.Idempotency
+	key, outputs := caller.Idempotency, maps.Clone(res.Output)
 	for _, name := range slices.Sorted(maps.Keys(bodies)) {
 		out, b := j.node.Output[name], bodies[name]
 		caller.Scope, caller.Idempotency = []string{"artifact.run"}, key+"/artifact/"+name
@@ -80,13 +80,12 @@ func (r *Room) kept(ctx context.Context, j *job, caller op.Caller, from []artifa
 		}
 		a, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, artifact.Keep, in)
 		if err != nil {
-			failed := r.failed(ctx, r.Find(string(artifact.Keep)), err)
-			failed.Tokens, failed.Cost = res.Tokens, res.Cost
-			return failed
+			return r.unkept(ctx, j, res, err)
 		}
-		res.Output[name] = map[string]any{"artifact": a.ID, "name": a.Name, "version": a.Version, "kind": a.Kind, "digest": a.Digest,
+		outputs[name] = map[string]any{"artifact": a.ID, "name": a.Name, "version": a.Version, "kind": a.Kind, "digest": a.Digest,
 			"bytes": a.Size}
 	}
+	res.Output = outputs
 	return res
 }
 

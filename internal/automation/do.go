@@ -21,6 +21,7 @@ type result struct {
 	look  time.Time // when to look again, whatever is heard until then
 
 	session, turn string // of a node that is a turn
+	ask           string // of a gate: nobody needs to answer it any more
 }
 
 // work does one attempt and writes down what became of it. When the server ends first, the next one finds the claim and asks the gate
@@ -71,6 +72,11 @@ func (r *Room) report(ctx context.Context, j *job, res result) error {
 			return err
 		}
 		tx.AfterCommit(func() { r.stir(j.runKey) })
+		if res.ask != "" {
+			if _, err := r.Abandon(tx, j.tenant, j.version.actor, res.ask, res.Text); err != nil {
+				return err
+			}
+		}
 		if state == parked {
 			return nil
 		}
@@ -89,7 +95,10 @@ func (r *Room) do(ctx context.Context, j *job) result {
 	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second) // a command is told its own time, and ends itself
 	defer cancel()
 	caller, err := r.As(ctx, j.tenant, j.version.actor)
-	if err != nil {
+	switch {
+	case err != nil && j.later(err):
+		return r.notYet(j, err)
+	case err != nil:
 		return failure(err)
 	}
 	caller.Prompted = j.heard
@@ -99,7 +108,7 @@ func (r *Room) do(ctx context.Context, j *job) result {
 		err = r.readArtifacts(ctx, j)
 	}
 	if err != nil {
-		return failure(err)
+		return r.unread(j, err)
 	}
 	return r.kept(ctx, j, caller, from, r.act(ctx, j, caller))
 }
@@ -113,6 +122,10 @@ func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
 	case b.Turn != nil:
 		return r.turn(ctx, j, caller)
 	case b.Operation != nil:
+		if why := notFor(r.Find(b.Operation.Name)); why != "" { // switched on before that was refused
+			return failure(fault.New(fault.Denied, "automation", "%s %s", b.Operation.Name, why).
+				WithNext("mend the definition, then: tandem automation add FILE, and tandem automation on %s", j.name))
+		}
 		in, _ := filled(b.Operation.Input, j.inputs).(map[string]any)
 		return r.call(ctx, j, caller, b.Operation.Name, in)
 	case b.Command != nil:

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tandem/internal/approval"
+	artifact "tandem/internal/artifact/wire"
 	"tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -41,6 +42,7 @@ type house struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	plug   *plug
+	shelf  shelf
 }
 
 // outside is what effects act on. It outlives every kill.
@@ -150,11 +152,14 @@ func (h *house) open(points int64) {
 	asked.Permissions = []policy.AccessPermission{policy.CanEdit}
 	second := grants[0] // a person beside the owner, who switches automations on, too
 	second.ID, second.Principal, second.Source = "second", policy.PrincipalRef{Kind: policy.Person, ID: "second"}, policy.Direct
-	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(grants, own, gates, asked, second)})
+	makes := own
+	makes.ID, makes.Scope.Root.Kind = "makes", policy.KindArtifact
+	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(grants, own, gates, asked, second, makes)})
 	h.must(err)
 	h.gate = gate.New(&table, d, j, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, asks,
 		gate.Guards{Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil },
 			Still: func(context.Context, op.Caller) error { return nil }, Kin: policy.NoKin, Past: func(string) bool { return false }}, log)
+	r.Text = h.shelf.text
 	r.Rooms, r.Find, r.Owner = tripping{h.gate, p}, table.Get, fmt.Sprint("own_", rand.Int64())
 	r.Actor = func(context.Context, *db.Tx, string) (string, error) { return "act_auto", nil }
 	r.Grant = func(context.Context, *db.Tx, Grant) (string, error) { return "g", nil }
@@ -243,6 +248,8 @@ func (h *house) tools(p *plug) []op.Op {
 				return session.TurnsOut{Turns: []*session.Turn{{ID: in.Turn, State: session.Done, Usage: provider.Usage{Input: 5, Output: 2}}}}, nil
 			}),
 		session.SessionMessages.Read(op.Spec{Right: "session.read", Doc: "Read messages."}, atSession[session.IDIn], h.messages),
+		artifact.Keep.State(op.Spec{Right: "artifact.run", Doc: "Keep what a step made."},
+			func(artifact.KeepIn) op.Resource { return op.Resource{Kind: "artifact", Path: "/all"} }, h.shelf.keep),
 		wire.Command.Effect(op.Spec{Right: "automation.run", Doc: stubDoc},
 			func(in wire.CommandIn) op.Resource { return commandsOf(in.Name) },
 			func(_ context.Context, in wire.CommandIn) (wire.CommandOut, error) {

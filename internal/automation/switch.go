@@ -28,16 +28,27 @@ func (r *Room) cannot(a *spec.Automation) []string {
 		if b.Operation == nil {
 			return
 		}
-		switch o := r.Find(b.Operation.Name); {
-		case o == nil:
+		if o := r.Find(b.Operation.Name); o == nil {
 			out = append(out, fmt.Sprintf("node %s: there is no operation %s", n.ID, b.Operation.Name))
-		case o.People || o.Present || o.Public || o.Once || o.Class == op.ClassStream:
-			out = append(out, fmt.Sprintf("node %s: %s is for people", n.ID, b.Operation.Name))
-		case o.Right == "" || strings.HasPrefix(o.Name, "automation."):
-			out = append(out, fmt.Sprintf("node %s: %s is not for automations", n.ID, b.Operation.Name))
+		} else if why := notFor(o); why != "" {
+			out = append(out, fmt.Sprintf("node %s: %s %s", n.ID, b.Operation.Name, why))
 		}
 	})
 	return out
+}
+
+// notFor says why no node may call an operation, "" when one may. What a run keeps as an artifact is an output of a node: the server looks
+// at it first.
+func notFor(o *op.Op) string {
+	switch {
+	case o == nil:
+		return ""
+	case o.People || o.Present || o.Public || o.Once || o.Class == op.ClassStream:
+		return "is for people"
+	case o.Right == "" || strings.HasPrefix(o.Name, "automation.") || strings.HasPrefix(o.Name, "artifact."):
+		return "is not for automations"
+	}
+	return ""
 }
 
 // each visits every piece of work of a definition.

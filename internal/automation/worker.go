@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem/internal/automation/run"
@@ -339,6 +340,7 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 
 // job is what a claimed step is to do.
 func (h *held) job(s *stepRow, again bool) *job {
+	again = again || strings.HasPrefix(s.waits, unkept)
 	j := &job{runKey: runKey{h.tenant, h.id}, name: h.name, version: h.version, step: *s, again: again, heard: h.heard,
 		inputs: h.run.Inputs(s.node, s.item), tokens: h.run.Spec.Limits.Tokens - h.run.Tokens, cost: h.run.Spec.Limits.Cost - h.run.Cost}
 	j.node, j.ai, j.artifacts = h.node(s.node), h.run.Spec.ByModel(s.node), map[string]bool{}
