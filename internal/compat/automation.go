@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -62,6 +63,18 @@ func automationMounts(s *Server, out map[string]http.Handler) {
 	}
 	hooks := s.handle(func(q *request) (any, error) { return unbuilt(q, "/workflow") })
 	out["GET /workflow-hooks"], out["PATCH /workflow-hooks/{id}"] = hooks, hooks
+}
+
+// Described are the routes as the clients know them, for the description of the API.
+func (s *Server) Described() map[string]http.Handler {
+	out := s.Mounts()
+	maps.DeleteFunc(out, func(pattern string, _ http.Handler) bool { return strings.HasSuffix(pattern, "/{way...}") })
+	for family := range families {
+		for _, r := range automationRoutes {
+			out[r.method+" "+family+r.path] = out[r.method+" "+family]
+		}
+	}
+	return out
 }
 
 // automation answers one request of a family.

@@ -72,7 +72,7 @@ func (d *Daemon) openDoors() error {
 	d.web.Mounts["GET /mcp/{name}/auth/callback"] = answer
 	d.web.Described = []httpapi.Routes{
 		{Tag: "oauth", Doc: "How chat apps sign in, as OAuth 2.1 says.", Public: true, Handlers: connect.Mounts()},
-		{Tag: "compat", Doc: "Kept for the published clients, in the shapes that they know.", Handlers: published.Mounts()}}
+		{Tag: "compat", Doc: "Kept for the published clients, in the shapes that they know.", Handlers: published.Described()}}
 	d.web.Compat = http.HandlerFunc(published.Events)
 	d.web.Mounts["/mcp"] = published.MCP(tools)
 	d.sockets = &sockets{folder: filepath.Join(d.data, "sessions"), web: d.web, log: d.Log, named: d.named, pool: d.pools.sessions,
