@@ -157,6 +157,7 @@ func (d *Daemon) drain(all []*http.Server, servers *sync.WaitGroup, cancel func(
 		d.Log.Warn("the time was not kept", "err", err)
 	}
 	servers.Wait()
+	d.tellRejected(wait)
 	d.Log.Info("stopped")
 	return nil
 }

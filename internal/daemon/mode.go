@@ -245,7 +245,11 @@ func (d *Daemon) reject(r *http.Request, why *assertion.Rejected) error {
 	if err := d.writeRejected(r.Context(), why, from); err != nil {
 		d.Log.Error("a rejected assertion was not recorded", "reason", string(why.Reason), "err", err)
 	}
-	d.Log.Warn("assertion rejected", "reason", string(why.Reason), "from", from, "key", why.Key)
+	key := why.Key
+	if why.Reason == assertion.KeyUnknown { // anybody's word, and another one each time
+		key = ""
+	}
+	d.Log.Warn("assertion rejected", "reason", string(why.Reason), "from", from, "key", key)
 	return fault.New(fault.Denied, "assertion", "%s", why.Text).With("reason", string(why.Reason)).
 		WithNext("%s", fmt.Sprintf("see what was rejected: tandem audit log --type %s", rejectedType))
 }

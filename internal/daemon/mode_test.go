@@ -188,7 +188,8 @@ func TestAssertionsSayWhomARequestIsFor(t *testing.T) {
 				t.Errorf("one_shot, time %d: %d %s", i+1, status, body)
 			}
 		}
-		// Each has an entry with its reason.
+		// Each is told with its reason.
+		w.tellRejected(ctx)
 		var log struct {
 			Entries []struct{ Payload struct{ Reason string } }
 		}

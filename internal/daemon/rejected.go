@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"sync"
 	"time"
 
@@ -16,68 +15,88 @@ import (
 // rejectedType is the event of an assertion that was not taken.
 const rejectedType = "assertion.rejected"
 
-// rejectedAMinute is how many of them have an entry each; whoever sends more fills no journal: the rest is counted by its reason.
+// rejectedAMinute is how many of one key's have an entry each; the rest is counted.
 const rejectedAMinute = 60
 
-// rejections counts assertions that were not taken in the running minute.
+// rejectedSources bounds what a flood of addresses can make us remember.
+const rejectedSources = 1000
+
+// rejectedTime is how long writing one down may take. Whoever hung up meanwhile is written down all the same.
+const rejectedTime = 10 * time.Second
+
+// rejected are assertions that have no entry of their own, of one source in one minute.
+type rejected struct {
+	Reason assertion.Reason `json:"reason"`
+	From   string           `json:"from"`
+	Minute time.Time        `json:"minute"`
+	Signed bool             `json:"signed"`
+	Count  int              `json:"count"`
+}
+
+// rejections counts assertions that were not taken. Those that nobody signed are a stranger's word, and are counted as strangers are: an
+// entry each would let anybody fill the journal, and hide the others in it.
 type rejections struct {
 	mu     sync.Mutex
 	minute time.Time
-	count  int
-	more   map[assertion.Reason]int
+	own    map[string]int // of each key in this minute
+	more   map[rejected]int
 }
 
-// own reports whether one more has an entry of its own.
-func (r *rejections) own(why assertion.Reason, now time.Time) bool {
+// owns reports whether one more has an entry of its own.
+func (r *rejections) owns(why *assertion.Rejected, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if m := now.Truncate(time.Minute); m != r.minute {
-		r.minute, r.count = m, 0
+	if m := now.UTC().Truncate(time.Minute); m != r.minute || r.own == nil {
+		r.minute, r.own = m, map[string]int{}
 	}
-	if r.count++; r.count <= rejectedAMinute {
-		return true
+	if !why.Signed || r.own[why.Key] >= rejectedAMinute {
+		return false
 	}
+	r.own[why.Key]++
+	return true
+}
+
+// add counts what has no entry of its own.
+func (r *rejections) add(x rejected, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.more == nil {
-		r.more = map[assertion.Reason]int{}
+		r.more = map[rejected]int{}
 	}
-	r.more[why]++
-	return false
+	x.Count = 0
+	if _, known := r.more[x]; !known && len(r.more) >= rejectedSources {
+		x.From = "others"
+	}
+	r.more[x] += n
 }
 
 // left takes what was counted and not written.
-func (r *rejections) left() map[assertion.Reason]int {
+func (r *rejections) left() (all []rejected) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	more := r.more
+	for x, n := range r.more {
+		x.Count = n
+		all = append(all, x)
+	}
 	r.more = nil
-	return more
-}
-
-// back keeps what could not be written.
-func (r *rejections) back(more map[assertion.Reason]int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.more == nil {
-		r.more = map[assertion.Reason]int{}
-	}
-	for why, n := range maps.All(more) {
-		r.more[why] += n
-	}
+	return all
 }
 
 // writeRejected writes down one assertion that was not taken. What it says of itself counts only where its signature held.
 func (d *Daemon) writeRejected(ctx context.Context, why *assertion.Rejected, from string) error {
-	if !d.rejects.own(why.Reason, time.Now()) {
+	now := time.Now()
+	counted := rejected{Reason: why.Reason, From: from, Minute: now.UTC().Truncate(time.Minute), Signed: why.Signed}
+	if !d.rejects.owns(why, now) {
+		d.rejects.add(counted, 1)
 		return nil
 	}
-	about := map[string]any{"reason": why.Reason, "text": why.Text, "from": from, "signed": why.Signed}
-	if why.Key != "" {
-		about["key"] = why.Key
+	c := why.Claims
+	err := d.appendRejected(ctx, map[string]any{"reason": why.Reason, "text": why.Text, "from": from, "signed": true, "key": why.Key,
+		"issuer": clip(c.Issuer), "assertion": clip(c.ID), "org": clip(c.Tenant.Org), "actor": clip(c.Human.Actor)})
+	if err != nil {
+		d.rejects.add(counted, 1)
 	}
-	if c := why.Claims; why.Signed {
-		about["issuer"], about["assertion"], about["org"], about["actor"] = clip(c.Issuer), clip(c.ID), clip(c.Tenant.Org), clip(c.Human.Actor)
-	}
-	return d.appendRejected(ctx, about)
+	return err
 }
 
 // clip keeps words of a control plane short.
@@ -88,26 +107,38 @@ func clip(s string) string {
 	return s
 }
 
-func (d *Daemon) appendRejected(ctx context.Context, about any) error {
-	payload, err := json.Marshal(about)
-	if err != nil {
-		return err
-	}
+func (d *Daemon) appendRejected(ctx context.Context, all ...any) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rejectedTime)
+	defer cancel()
 	return d.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: rejectedType, Phase: journal.Denied,
-			Resource: "token:/assertion", Payload: payload})
-		return err
+		for _, about := range all {
+			payload, err := json.Marshal(about)
+			if err != nil {
+				return err
+			}
+			if _, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: rejectedType, Phase: journal.Denied,
+				Resource: "token:/assertion", Payload: payload}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-// tellRejected writes one entry for those that had none of their own.
+// tellRejected writes an entry for each source, minute and reason of those that had none of their own.
 func (d *Daemon) tellRejected(ctx context.Context) {
 	more := d.rejects.left()
 	if len(more) == 0 {
 		return
 	}
-	if err := d.appendRejected(ctx, map[string]any{"more": more}); err != nil {
-		d.rejects.back(more)
+	all := make([]any, len(more))
+	for i, x := range more {
+		all[i] = x
+	}
+	if err := d.appendRejected(ctx, all...); err != nil {
+		for _, x := range more {
+			d.rejects.add(x, x.Count)
+		}
 		d.Log.Error("rejected assertions were not recorded", "err", err)
 	}
 }
