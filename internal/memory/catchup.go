@@ -2,61 +2,103 @@ package memory
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/memory/vector"
 )
 
-// embedAtOnce is how many records get their vectors in one change.
-const embedAtOnce = 200
+const (
+	embedAtOnce = 200         // records that get their vectors in one change
+	followEvery = time.Minute // how long a signature may be held after its record was forgotten on another server
+)
 
-// catchUp reads what is not in memory yet of a tenant's vectors, and makes those that are missing or of another model. It needs half a
-// core at most, and goes on where it was when it is cut off. What fails is tried again after the next search.
-func (r *Room) catchUp(ctx context.Context, tenant string) {
+// Run reads and makes vectors behind searches, until ctx ends.
+func (r *Room) Run(ctx context.Context) {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case w := <-r.meaning.wake:
+			r.catchUp(ctx, w.tenant, w.places)
+		case <-tick.C:
+			r.followAll(ctx)
+		}
+	}
+}
+
+// followAll reads what changed in all places of which signatures are held.
+func (r *Room) followAll(ctx context.Context) {
+	for tenant, f := range r.meaning.held() {
+		r.catchUp(ctx, tenant, f.places())
+	}
+}
+
+// catchUp reads what is not in memory yet of the vectors of some places, and makes those that are missing or of another model. It needs
+// half a core at most, and goes on where it was when it is cut off. What fails is tried again after the next search.
+func (r *Room) catchUp(ctx context.Context, tenant string, numbers []int64) {
 	table := vector.Builtin()
 	if table == nil {
 		return
 	}
 	f := r.meaning.tenant(tenant)
-	err := r.readOn(ctx, f, tenant, table.Model)
-	var live int
-	if err == nil {
-		err = r.db.QueryRow(ctx, "SELECT coalesce(sum(texts), 0) FROM memory_place WHERE tenant = ?", tenant).Scan(&live)
+	places, err := r.readOn(ctx, f, tenant, table.Model, numbers)
+	made := false
+	for _, p := range places {
+		missing := err == nil && f.lacks(p)
+		made = made || missing
+		for after := int64(0); missing && err == nil; {
+			began := time.Now()
+			after, missing, err = r.embed(ctx, tenant, table.Model, p.nr, after)
+			rest(ctx, time.Since(began))
+		}
 	}
-	f.mu.Lock()
-	missing := f.Len() < live
-	f.mu.Unlock()
-	for after := int64(0); missing && err == nil; {
-		began := time.Now()
-		after, missing, err = r.embed(ctx, tenant, table.Model, after)
-		rest(ctx, time.Since(began))
-	}
-	if err == nil {
-		_ = r.readOn(ctx, f, tenant, table.Model)
+	if made && err == nil {
+		_, _ = r.readOn(ctx, f, tenant, table.Model, numbers)
 	}
 }
 
-// readOn reads vectors until all are in memory.
-func (r *Room) readOn(ctx context.Context, f *followed, tenant, model string) (err error) {
+// readOn reads the vectors of some places until all are in memory, and lets go of places that are there no more.
+func (r *Room) readOn(ctx context.Context, f *followed, tenant, model string, numbers []int64) (places []place, err error) {
+	err = r.db.Read(ctx, func(tx *db.Tx) error {
+		among, arg := tx.Among("nr", numbers)
+		rows, err := tx.Query("SELECT nr, seq, texts FROM memory_place WHERE tenant = ? AND "+among, tenant, arg)
+		places, err = db.Collect(rows, err, func(rows *sql.Rows) (p place, err error) { return p, rows.Scan(&p.nr, &p.seq, &p.texts) })
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	there := map[int64]bool{}
+	for _, p := range places {
+		there[p.nr] = true
+	}
+	f.leave(slices.DeleteFunc(slices.Clone(numbers), func(nr int64) bool { return there[nr] }))
 	for all := false; !all && err == nil; {
-		all, err = f.follow(r.outside(ctx), tenant, model, atOnce)
+		all, err = f.follow(r.outside(ctx), tenant, model, places, atOnce)
 	}
-	return err
+	return places, err
 }
 
-// embed makes the next vectors behind a number, and says up to which they are there.
-func (r *Room) embed(ctx context.Context, tenant, model string, after int64) (last int64, more bool, err error) {
+// embed makes the next vectors of a place behind a number, and says up to which they are there.
+func (r *Room) embed(ctx context.Context, tenant, model string, place, after int64) (last int64, more bool, err error) {
 	err = r.db.Write(ctx, func(tx *db.Tx) error {
 		last, more = after, false
 		lock := tx.ForUpdate()
 		if lock != "" {
 			lock += " OF r"
 		}
-		rows, err := tx.Query("SELECT "+columns+from+`WHERE r.tenant = ? AND r.nr > ? AND r.state = 'live' AND NOT EXISTS
+		rows, err := tx.Query("SELECT "+columns+from+`WHERE r.tenant = ? AND r.place = ? AND r.nr > ? AND r.state = 'live' AND NOT EXISTS
 			(SELECT 1 FROM memory_vector v WHERE v.tenant = r.tenant AND v.place = r.place AND v.nr = r.nr AND v.model = ?)
-			ORDER BY r.nr LIMIT ?`+lock, tenant, after, model, embedAtOnce)
+			ORDER BY r.nr LIMIT ?`+lock, tenant, place, after, model, embedAtOnce)
 		page, err := db.Collect(rows, err, scanRow)
+		if err == nil && len(page) > 0 {
+			_, err = tx.Exec("UPDATE memory_place SET seq = seq WHERE tenant = ? AND nr = ?", tenant, place) // see sequence
+		}
 		for _, rec := range page {
 			if err == nil {
 				err = putVector(tx, tenant, rec)

@@ -2,12 +2,14 @@ package memory
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/memory/wire"
 )
 
@@ -47,6 +49,10 @@ func crowd(ctx context.Context, b *bench, id string) (failed error) {
 		defer mu.Unlock()
 		failed = errors.Join(failed, err)
 	}
+	places, err := numbers(ctx, b)
+	if err != nil {
+		return err
+	}
 	stop := make(chan struct{})
 	reader.Go(func() {
 		for {
@@ -54,7 +60,7 @@ func crowd(ctx context.Context, b *bench, id string) (failed error) {
 			case <-stop:
 				return
 			default:
-				b.room.catchUp(ctx, "t")
+				b.room.catchUp(ctx, "t", places)
 			}
 		}
 	})
@@ -77,4 +83,10 @@ func crowd(ctx context.Context, b *bench, id string) (failed error) {
 	close(stop)
 	reader.Wait()
 	return failed
+}
+
+// numbers are those of all places.
+func numbers(ctx context.Context, b *bench) ([]int64, error) {
+	rows, err := b.db.Query(ctx, "SELECT nr FROM memory_place")
+	return db.Collect(rows, err, func(rows *sql.Rows) (nr int64, err error) { return nr, rows.Scan(&nr) })
 }

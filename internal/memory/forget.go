@@ -58,7 +58,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, in wire.IDIn) (wire.Forget
 	if err := keep(tx, c.Tenant, rec, "forgotten", c.Name); err != nil {
 		return out, err
 	}
-	tx.AfterCommit(func() { r.meaning.drop(c.Tenant) })
+	tx.AfterCommit(func() { r.meaning.rouse(c.Tenant, rec.place) })
 	if r.Forgot != nil {
 		tx.AfterCommit(r.Forgot)
 	}

@@ -1,8 +1,8 @@
 package memory
 
 import (
-	"context"
 	"database/sql"
+	"maps"
 	"math"
 	"sync"
 
@@ -22,22 +22,22 @@ const (
 )
 
 // meaning holds the signatures of live records, tenant by tenant. They are followed in the table of vectors by its sequence, so that
-// servers that share a database find the same. What it names is read again under every condition of the query.
+// servers that share a database find the same, and what one forgets goes from all. What it names is read again under every condition of
+// the query.
 type meaning struct {
 	mu   sync.Mutex
 	of   map[string]*followed
-	wake chan string // a tenant of whom something is to be read or made
+	wake chan wanted
 }
 
-// followed are the signatures of one tenant up to a sequence.
-type followed struct {
-	mu sync.Mutex
-	vector.Index
-	last int64
+// wanted are places of a tenant of which something is to be read or made.
+type wanted struct {
+	tenant string
+	places []int64
 }
 
 func newMeaning() *meaning {
-	return &meaning{of: map[string]*followed{}, wake: make(chan string, 16)}
+	return &meaning{of: map[string]*followed{}, wake: make(chan wanted, 16)}
 }
 
 // tenant is what is held of one. When there is too much in memory the others go, and are read again when somebody asks.
@@ -57,53 +57,19 @@ func (m *meaning) tenant(name string) *followed {
 	return m.of[name]
 }
 
-// drop lets go of what is held of a tenant.
-func (m *meaning) drop(tenant string) {
+// held is what is held, tenant by tenant.
+func (m *meaning) held() map[string]*followed {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.of, tenant)
+	return maps.Clone(m.of)
 }
 
 // rouse asks for work behind a search; when much is asked for already it comes with the next search.
-func (m *meaning) rouse(tenant string) {
+func (m *meaning) rouse(tenant string, places ...int64) {
 	select {
-	case m.wake <- tenant:
+	case m.wake <- wanted{tenant, places}:
 	default:
 	}
-}
-
-// follow reads vectors that are new, at most so many, and says whether that was all. Nobody waits for the database with the lock in hand:
-// those who wait for the lock hold its connections. Of what several read at once each vector is taken once.
-func (f *followed) follow(q asker, tenant, model string, most int) (all bool, err error) {
-	f.mu.Lock()
-	last := f.last
-	f.mu.Unlock()
-	type found struct {
-		place, nr, seq int64
-		sign           vector.Signature
-	}
-	rows, err := q.Query("SELECT place, nr, seq, vec FROM memory_vector WHERE tenant = ? AND seq > ? AND model = ? ORDER BY seq LIMIT ?",
-		tenant, last, model, most)
-	read, err := db.Collect(rows, err, func(rows *sql.Rows) (v found, err error) {
-		var vec []byte
-		err = rows.Scan(&v.place, &v.nr, &v.seq, &vec)
-		v.sign = vector.Stored(vec).Sign()
-		return v, err
-	})
-	if err != nil {
-		return false, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, v := range read {
-		if v.seq <= f.last {
-			continue
-		}
-		if f.last = v.seq; f.Len() < maxHeld {
-			f.Put(v.place, v.nr, v.sign)
-		}
-	}
-	return len(read) < most, nil
 }
 
 // near finds what lies near a question in the places of a sight, the best first. Without hits it says why in how.
@@ -127,7 +93,7 @@ func (m *meaning) near(tx *db.Tx, s *sight, query string, counts map[string]int)
 	all := s.corpus.Texts-f.In(s.places) < atOnce
 	f.mu.Unlock()
 	if all {
-		all, err = f.follow(tx, s.tenant, table.Model, atOnce)
+		all, err = f.follow(tx, s.tenant, table.Model, s.counted, atOnce)
 	}
 	f.mu.Lock()
 	var numbers []int64
@@ -138,7 +104,7 @@ func (m *meaning) near(tx *db.Tx, s *sight, query string, counts map[string]int)
 	}
 	f.mu.Unlock()
 	if err != nil || !all || had < s.corpus.Texts && f.Len() < maxHeld {
-		m.rouse(s.tenant)
+		m.rouse(s.tenant, s.places...)
 	}
 	if err != nil || !all {
 		return nil, "vectors are still being read", err
@@ -171,7 +137,7 @@ func putVector(tx *db.Tx, tenant string, r *row) error {
 	if table == nil {
 		return nil
 	}
-	seq, err := number(tx, tenant)
+	seq, err := sequence(tx, tenant, r.place)
 	if err == nil {
 		_, err = tx.Exec("INSERT INTO memory_vector (tenant, place, nr, seq, model, vec) VALUES (?, ?, ?, ?, ?, ?) "+
 			"ON CONFLICT (tenant, place, nr) DO UPDATE SET seq = excluded.seq, model = excluded.model, vec = excluded.vec",
@@ -180,14 +146,11 @@ func putVector(tx *db.Tx, tenant string, r *row) error {
 	return err
 }
 
-// Run reads and makes vectors behind searches, until ctx ends.
-func (r *Room) Run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case tenant := <-r.meaning.wake:
-			r.catchUp(ctx, tenant)
-		}
+// sequence is the next of what happens to the vectors of a place, which says how far it has come. Who asks has changed or locked the row
+// of the place before, so that nobody waits for it with the tenant's number in hand.
+func sequence(tx *db.Tx, tenant string, place int64) (seq int64, err error) {
+	if seq, err = number(tx, tenant); err == nil {
+		_, err = tx.Exec("UPDATE memory_place SET seq = ? WHERE tenant = ? AND nr = ?", seq, tenant, place)
 	}
+	return seq, err
 }

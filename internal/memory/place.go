@@ -74,9 +74,13 @@ func vacate(tx *db.Tx, tenant string, nr int64) error {
 	if db.NoRows(err) {
 		return nil
 	}
+	var left int64
 	if err == nil {
-		_, err = tx.Exec(`DELETE FROM memory_place WHERE tenant = ? AND nr = ?
+		left, err = tx.Changed(`DELETE FROM memory_place WHERE tenant = ? AND nr = ?
 			AND NOT EXISTS (SELECT 1 FROM memory_record WHERE tenant = ? AND place = ?)`, tenant, nr, tenant, nr)
+	}
+	if err == nil && left > 0 {
+		_, err = tx.Exec("DELETE FROM memory_vector WHERE tenant = ? AND place = ?", tenant, nr)
 	}
 	return err
 }

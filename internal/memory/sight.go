@@ -46,12 +46,14 @@ type sight struct {
 	people        bool
 	session       int64 // the place of the session that is looked at, 0 when none is
 	places        []int64
+	counted       []place // the same with their counts
 	corpus        text.Corpus
 	now           time.Time
 }
 
 type place struct {
 	nr, texts, length int64
+	seq               int64 // of what happened last to its vectors
 	tier              wire.Tier
 	of                string
 }
@@ -69,7 +71,7 @@ func lookAt(ctx context.Context, tx *db.Tx, f wire.Filter, state wire.State, wan
 	if f.Tier == wire.OfSession && f.Of != "" {
 		session = f.Of
 	}
-	query := "SELECT nr, tier, of_name, texts, length FROM memory_place WHERE tenant = ? AND (tier <> 'session' OR of_name = ?)"
+	query := "SELECT nr, tier, of_name, texts, length, seq FROM memory_place WHERE tenant = ? AND (tier <> 'session' OR of_name = ?)"
 	args := []any{c.Tenant, session}
 	switch {
 	case state == wire.Live:
@@ -80,7 +82,7 @@ func lookAt(ctx context.Context, tx *db.Tx, f wire.Filter, state wire.State, wan
 	}
 	rows, err := tx.Query(query, args...)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (p place, err error) {
-		return p, rows.Scan(&p.nr, &p.tier, &p.of, &p.texts, &p.length)
+		return p, rows.Scan(&p.nr, &p.tier, &p.of, &p.texts, &p.length, &p.seq)
 	})
 	s := &sight{tx: tx, tenant: c.Tenant, actor: c.Actor, people: people(c), now: tx.Now()}
 	var length int64
@@ -88,7 +90,7 @@ func lookAt(ctx context.Context, tx *db.Tx, f wire.Filter, state wire.State, wan
 		if !wanted(p) || !reaches(ctx, p.tier, p.of) {
 			continue
 		}
-		s.places = append(s.places, p.nr)
+		s.places, s.counted = append(s.places, p.nr), append(s.counted, p)
 		if p.tier == wire.OfSession {
 			s.session = p.nr
 		}

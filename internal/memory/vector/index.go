@@ -58,6 +58,24 @@ func (x *Index) Put(place, nr int64, s Signature) {
 	x.count.Add(1)
 }
 
+// Drop takes a text out again.
+func (x *Index) Drop(place, nr int64) {
+	p := x.places[place]
+	if p == nil {
+		return
+	}
+	if i, known := slices.BinarySearch(p.nrs, nr); known {
+		p.nrs, p.of = slices.Delete(p.nrs, i, i+1), slices.Delete(p.of, i, i+1)
+		x.count.Add(-1)
+	}
+}
+
+// Leave takes all texts of a place out again.
+func (x *Index) Leave(place int64) {
+	x.count.Add(-int64(x.In([]int64{place})))
+	delete(x.places, place)
+}
+
 // Len is how many texts it holds. It may be asked at any time.
 func (x *Index) Len() int { return int(x.count.Load()) }
 
