@@ -117,9 +117,9 @@ var houseMap = []wall{
 	{pkg: "automation/hook", pure: true},                          // who signed a webhook
 	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook tool tool/box " +
 		"session provider repo/diff artifact/wire artifact/check artifact/make"}, // a version is shown as what it changes
-	{pkg: "artifact", may: "artifact/wire repo/diff"}, // what automations made
-	{pkg: "artifact/check", pure: true},               // what is wrong with it
-	{pkg: "artifact/make", pure: true},                // reports, pages, slides, tables
+	{pkg: "artifact", may: "artifact/wire repo/diff"},         // what automations made
+	{pkg: "artifact/check", pure: true},                       // what is wrong with it
+	{pkg: "artifact/make", pure: true, may: "artifact/check"}, // reports, pages, slides, tables; a cell is no formula by the same rule
 	{pkg: "memory", may: "memory/wire memory/text memory/postings memory/vector"},
 	{pkg: "memory/postings", may: "memory/text"},           // which texts have which terms, in a table of a room
 	{pkg: "memory/text", pure: true},                       // terms, queries, scores

@@ -103,7 +103,8 @@ id = "look"
 shows = ["send.text"]
 `
 
-// A gate that cannot read what it shows is looked at again, and its answer is not lost; where that is gone for good, the run ends and says so.
+// A gate that cannot read what it shows is looked at again, and its answer is not lost; where that is gone for good, the run ends with
+// the reason.
 func TestAGateWhoseArtifactIsGone(t *testing.T) {
 	h := newHouse(t)
 	id := h.begin(reading, nil)

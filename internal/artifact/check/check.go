@@ -4,7 +4,9 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,16 +29,42 @@ func Look(kind, text string, size int, w Want, known func(string) bool) (wrong [
 	for _, one := range w.Checks {
 		switch one {
 		case "sections":
-			sections(kind, text, w.Sections, no)
+			sections(kind, strings.Join(parts(kind, text), "\n\n"), w.Sections, no)
 		case "citations":
-			citations(text, no)
+			citations(strings.Join(parts(kind, text), "\n\n"), no)
 		case "no-secrets":
-			secrets(text, known, no)
+			secrets(append(parts(kind, text), text), known, no)
 		case "no-active-content":
-			active(text, no)
+			active(kind, text, no)
 		}
 	}
 	return wrong
+}
+
+// parts are the texts to look at: of JSON each name and each string as it is, and not as JSON writes it.
+func parts(kind, text string) (out []string) {
+	var v any
+	if kind != "json" || json.Unmarshal([]byte(text), &v) != nil {
+		return []string{text}
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			out = append(out, v)
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				out = append(out, name)
+				walk(v[name])
+			}
+		}
+	}
+	walk(v)
+	return out
 }
 
 var (
@@ -68,7 +96,7 @@ var (
 	leads  = regexp.MustCompile(`https?://[^\s<>"')\]]{3,}|\b(?:psg|art|run|ses|mem)_[a-z0-9]{8,}\b|[\w./-]+\.[a-z0-9]{1,5}:[0-9]+`)
 )
 
-// citations wants at least one mark like [1], for each mark a line "[1] …" that leads somewhere, and no line that nothing cites.
+// citations wants at least one mark like [1], and for each mark a line "[1] …" that leads somewhere.
 func citations(text string, no func(string, ...any)) {
 	sources := map[string]bool{}
 	for _, m := range listed.FindAllStringSubmatch(text, -1) {
@@ -114,41 +142,16 @@ var tokens = map[string]*regexp.Regexp{
 	"a password in URL": regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]{4,}@`),
 }
 
-// secrets finds credentials, and says of which form and never which.
-func secrets(text string, known func(string) bool, no func(string, ...any)) {
+// secrets finds credentials in the parts of a text and, last, in all of it. It says of which form, and never which.
+func secrets(texts []string, known func(string) bool, no func(string, ...any)) {
 	var found []string
 	for what, form := range tokens {
-		if form.MatchString(text) {
+		if slices.ContainsFunc(texts, form.MatchString) {
 			found = append(found, what)
 		}
 	}
-	if known != nil && known(text) {
+	if known != nil && (known(texts[len(texts)-1]) || len(texts) > 1 && known(strings.Join(texts[:len(texts)-1], "\n"))) {
 		found = append(found, "a secret that is kept here")
-	}
-	slices.Sort(found)
-	for _, what := range found {
-		no("there is %s in it", what)
-	}
-}
-
-var acts = map[string]*regexp.Regexp{
-	"a script":                  regexp.MustCompile(`(?i)<\s*script\b`),
-	"an event handler":          regexp.MustCompile(`(?i)<[^>]+[\s"'/]on[a-z]{3,}\s*=`),
-	"an address that runs code": regexp.MustCompile(`(?i)(?:javascript|vbscript|data:text/html)\s*:|data:text/html`),
-	"a frame or an object":      regexp.MustCompile(`(?i)<\s*(?:iframe|frame|object|embed|applet|portal)\b`),
-	"a form":                    regexp.MustCompile(`(?i)<\s*form\b`),
-	"a page that sends away":    regexp.MustCompile(`(?i)<\s*(?:base\b|meta[^>]+http-equiv\s*=\s*["']?refresh)`),
-	"something from elsewhere": regexp.MustCompile(`(?i)<\s*link\b|@import|<[^>]+\b(?:src|srcset|poster|background)\s*=\s*["']?\s*` +
-		`(?:https?:)?//|url\(\s*["']?(?:https?:)?//|!\[[^\]]*\]\(\s*<?(?:https?:)?//`),
-}
-
-// active finds what acts or fetches by itself when somebody looks.
-func active(text string, no func(string, ...any)) {
-	var found []string
-	for what, form := range acts {
-		if form.MatchString(text) {
-			found = append(found, what)
-		}
 	}
 	slices.Sort(found)
 	for _, what := range found {

@@ -2,14 +2,14 @@ package make
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+
+	"tandem/internal/artifact/check"
 )
 
 // csvOf makes CSV from a table, or from a list of objects whose fields become columns.
@@ -24,36 +24,44 @@ func csvOf(v any) ([]byte, error) {
 		return nil, errors.Join(wrong...)
 	}
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	line := func(values []any) error {
-		texts := make([]string, len(values))
+	line := func(values []any) {
 		for i, v := range values {
-			texts[i] = harmless(cell(v))
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(quoted(cell(v)))
 		}
-		return w.Write(texts)
+		b.WriteString("\n")
 	}
 	head := make([]any, len(t.Columns))
 	for i, c := range t.Columns {
 		head[i] = c
 	}
 	for _, row := range append([][]any{head}, t.Rows...) {
-		if err := line(row); err != nil {
-			return nil, err
-		}
+		line(row)
 	}
-	w.Flush()
-	return b.Bytes(), w.Error()
+	return b.Bytes(), nil
 }
 
-// harmless keeps spreadsheets from reading a text as a formula; a number stays one.
-func harmless(s string) string {
-	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return s
+// quoted is a cell in quotes where it needs them. No spreadsheet reads it as a formula, nor any part of it where other signs part cells; a
+// number stays one.
+func quoted(s string) string {
+	var b strings.Builder
+	for s != "" {
+		end := strings.IndexAny(s, ";|\t\r\n") + 1
+		if end == 0 {
+			end = len(s)
+		}
+		if check.Formula(strings.TrimRight(s[:end], ";|\r\n")) {
+			b.WriteByte('\'')
+		}
+		b.WriteString(s[:end])
+		s = s[end:]
 	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return s
+	if s = b.String(); strings.ContainsAny(s, ",;|\t\r\n\"") {
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}
-	return "'" + s
+	return s
 }
 
 func tableOf(v any) (*Table, error) {

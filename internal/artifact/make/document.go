@@ -10,6 +10,7 @@ import (
 	_ "image/jpeg" // what an image may be
 	_ "image/png"
 	"math"
+	"net/url"
 	"strings"
 )
 
@@ -74,6 +75,7 @@ const (
 	maxBullets  = 40
 	maxText     = 20_000
 	maxLine     = 1000
+	maxLabel    = 200
 	maxColumns  = 20
 	maxRows     = 500
 	maxSeries   = 8
@@ -81,6 +83,7 @@ const (
 	maxImage    = 1 << 20
 	maxImages   = 10
 	maxSources  = 200
+	maxSlides   = 300
 )
 
 // Read reads a document from a value, or says what is wrong with it so that its writer can mend it.
@@ -129,9 +132,8 @@ func (d *Document) check() error {
 	}
 	for i, c := range d.Sources {
 		line(fmt.Sprintf("the title of source %d", i+1), c.Title)
-		if line(fmt.Sprintf("the url of source %d", i+1), c.URL); !strings.HasPrefix(c.URL, "https://") && !strings.HasPrefix(c.URL,
-			"http://") {
-			no("the url of source %d does not begin with https://", i+1)
+		if line(fmt.Sprintf("the url of source %d", i+1), c.URL); !page(c.URL) {
+			no("the url of source %d is no address of a page, as https://example.com/page", i+1)
 		}
 	}
 	images := 0
@@ -146,6 +148,13 @@ func (d *Document) check() error {
 		no("there are %d images; %d are allowed", images, maxImages)
 	}
 	return errors.Join(wrong...)
+}
+
+// page reports whether an address is one of a page, and nothing else can be made of it.
+func page(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("<>\"`", r) })
 }
 
 func (s *Section) check(no func(string, ...any), line func(what, s string)) {
@@ -171,6 +180,7 @@ func (s *Section) check(no func(string, ...any), line func(what, s string)) {
 		s.Chart.check(no)
 	}
 	if s.Image != nil {
+		line("the alt of an image", s.Image.Alt)
 		s.Image.read(no)
 	}
 }
@@ -178,6 +188,11 @@ func (s *Section) check(no func(string, ...any), line func(what, s string)) {
 func (t *Table) check(no func(string, ...any)) {
 	if len(t.Columns) == 0 || len(t.Columns) > maxColumns || len(t.Rows) > maxRows {
 		no("a table has 1 to %d columns and at most %d rows; this has %d and %d", maxColumns, maxRows, len(t.Columns), len(t.Rows))
+	}
+	for _, c := range t.Columns {
+		if len(c) > maxLabel {
+			no("a column of its table has a name of %d bytes; %d are allowed", len(c), maxLabel)
+		}
 	}
 	for i, r := range t.Rows {
 		if len(r) != len(t.Columns) {
@@ -202,7 +217,15 @@ func (c *Chart) check(no func(string, ...any)) {
 		no("a chart has 1 to %d labels and 1 to %d series, a pie one; this has %d and %d", maxLabels, maxSeries, len(c.Labels),
 			len(c.Series))
 	}
+	for _, l := range c.Labels {
+		if len(l) > maxLabel {
+			no("a label of its chart has %d bytes; %d are allowed", len(l), maxLabel)
+		}
+	}
 	for _, s := range c.Series {
+		if len(s.Name) > maxLabel {
+			no("a series of its chart has a name of %d bytes; %d are allowed", len(s.Name), maxLabel)
+		}
 		if len(s.Values) != len(c.Labels) {
 			no("the series %.40q of its chart has %d values for %d labels", s.Name, len(s.Values), len(c.Labels))
 		}

@@ -54,11 +54,11 @@ func (d *Document) html(ai bool) string {
 		d.section(&b, &d.Sections[i])
 	}
 	if len(d.Sources) > 0 {
-		b.WriteString("<section><h2>Sources</h2><ol>\n")
+		b.WriteString("<section><h2>Sources</h2><ul style=\"list-style: none; padding: 0\">\n")
 		for i, s := range d.Sources {
-			fmt.Fprintf(&b, "<li id=\"s%d\"><a href=\"%s\" rel=\"noreferrer\">%s</a></li>\n", i+1, esc(s.URL), esc(s.Title))
+			fmt.Fprintf(&b, "<li id=\"s%d\">[%d] <a href=\"%s\" rel=\"noreferrer\">%s</a></li>\n", i+1, i+1, esc(s.URL), esc(s.Title))
 		}
-		b.WriteString("</ol></section>\n")
+		b.WriteString("</ul></section>\n")
 	}
 	b.WriteString("</main>\n")
 	if ai {

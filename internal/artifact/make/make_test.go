@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/internal/artifact/check"
 	"tandem/internal/testenv"
 )
 
@@ -180,6 +181,33 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// Wherever a spreadsheet thinks that cells are parted, none is computed.
+func TestNoCellIsAFormula(t *testing.T) {
+	for _, cell := range []string{"=1+1", " =1+1", "a;=1+1", "a\t@x", "a\n=1+1", "\n=1", "＝1+1", "a;-x", "a|+x", "a;\t=1", "\"=1\";=2"} {
+		made := string(made(t, "csv", as(t, []any{map[string]any{"a": "x", "b": cell}})).Data)
+		if wrong := check.Look("csv", made, len(made), check.Want{Checks: []string{"no-active-content"}}, nil); len(wrong) > 0 {
+			t.Errorf("%q became %q: %v", cell, made, wrong)
+		}
+	}
+	if made := string(made(t, "csv", as(t, []any{map[string]any{"a": -2, "b": "1;-2"}})).Data); made != "a,b\n-2,\"1;-2\"\n" {
+		t.Errorf("numbers became %q", made)
+	}
+}
+
+// What makers make passes the checks that its automation may ask for, whatever its words are; and no words become code.
+func TestWhatIsMadePassesItsChecks(t *testing.T) {
+	d := sample()
+	d.Sections[0].Title, d.Sections[4].Chart.Labels[0] = "JavaScript: a review", "JavaScript"
+	d.Sections[0].Text = "Twelve [1].\n\n[x](javascript:alert(1)) [y][z]\n\n[z]: javascript:alert(1)"
+	d.Sections[2].Title, d.Sections[1].Bullets[0] = "JavaScript", "JavaScript: 3 fixes"
+	for kind, checks := range map[string][]string{"html": {"no-active-content", "citations"}, "markdown": {"no-active-content", "citations"}} {
+		m := made(t, kind, as(t, d))
+		if wrong := check.Look(kind, m.Text, len(m.Data), check.Want{Checks: checks}, nil); len(wrong) > 0 {
+			t.Errorf("%s: %v\n%s", kind, wrong, m.Text)
+		}
+	}
+}
+
 // What is no document is refused, with all that its writer has to mend.
 func TestWhatIsNoDocument(t *testing.T) {
 	for name, one := range map[string]struct {
@@ -194,9 +222,14 @@ func TestWhatIsNoDocument(t *testing.T) {
 		"too few values": {func(d *Document) { d.Sections[2].Chart.Series[0].Values = nil }, "0 values for 2 labels"},
 		"no picture": {func(d *Document) { d.Sections[6].Image.Data = base64.StdEncoding.EncodeToString([]byte("<svg/>")) },
 			"no PNG"},
-		"an odd address":  {func(d *Document) { d.Sources[0].URL = "javascript:alert(1)" }, "https://"},
-		"an odd layout":   {func(d *Document) { d.Sections[0].Layout = "spiral" }, "section or content"},
-		"a section alone": {func(d *Document) { d.Sections = make([]Section, 200) }, "200 sections"},
+		"an odd address":     {func(d *Document) { d.Sources[0].URL = "javascript:alert(1)" }, "https://"},
+		"HTML in an address": {func(d *Document) { d.Sources[0].URL = "https://a><svg/onload=alert(1)><b" }, "https://"},
+		"no host":            {func(d *Document) { d.Sources[0].URL = "https:///x" }, "https://"},
+		"a long column":      {func(d *Document) { d.Sections[5].Table.Columns[0] = strings.Repeat("x", 300) }, "300 bytes"},
+		"a long label":       {func(d *Document) { d.Sections[2].Chart.Labels[0] = strings.Repeat("x", 300) }, "300 bytes"},
+		"too many slides":    {func(d *Document) { d.Sections[0].Text = strings.Repeat("x\n", 9000) }, "300 slides"},
+		"an odd layout":      {func(d *Document) { d.Sections[0].Layout = "spiral" }, "section or content"},
+		"a section alone":    {func(d *Document) { d.Sections = make([]Section, 200) }, "200 sections"},
 	} {
 		d := sample()
 		one.change(d)

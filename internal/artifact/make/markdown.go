@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// inert takes the effect out of what a text could do in Markdown: raw HTML, and pictures that are fetched.
-var inert = strings.NewReplacer("<", "&lt;", "![", "!\\[")
+// inert takes the effect out of what a text could do in Markdown: raw HTML, pictures that are fetched, and links that lead to no page.
+var inert = strings.NewReplacer("<", "&lt;", "![", "!\\[", "](https://", "](https://", "](http://", "](http://", "](", "]\\(", "]:", "]\\:")
+
+// linked is an address as it stands between < and >.
+var linked = strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", `\`, "%5C")
 
 // plain is a text on one line.
 func plain(s string) string { return inert.Replace(strings.Join(strings.Fields(s), " ")) }
@@ -24,7 +27,7 @@ func (d *Document) markdown(mark bool) string {
 	if len(d.Sources) > 0 {
 		b.WriteString("\n## Sources\n\n")
 		for i, s := range d.Sources {
-			fmt.Fprintf(&b, "[%d] %s <%s>\n\n", i+1, plain(s.Title), strings.Trim(strings.Join(strings.Fields(s.URL), "%20"), "<>"))
+			fmt.Fprintf(&b, "[%d] %s <%s>\n\n", i+1, plain(s.Title), linked.Replace(s.URL))
 		}
 	}
 	if mark {

@@ -92,6 +92,9 @@ func (d *Document) pptx(mark bool) ([]byte, error) {
 	for _, page := range pages(sources, 8) {
 		k.slide(2, "Sources", placed("body", 1, lines(page, true)), "")
 	}
+	if k.slides > maxSlides {
+		return nil, fmt.Errorf("it is more than %d slides: shorten its texts and tables", maxSlides)
+	}
 	k.frame(d)
 	return k.zip()
 }
@@ -189,7 +192,9 @@ func frame(uri, body string) string {
 
 // slide adds a slide with a layout, its notes and what it refers to; rId1 is the layout, more come behind it.
 func (k *deck) slide(layout int, title, body, notes string, more ...rel) {
-	k.slides++
+	if k.slides++; k.slides > maxSlides { // pptx says so
+		return
+	}
 	kind := "title"
 	if layout == 1 {
 		kind = "ctrTitle"

@@ -1,0 +1,28 @@
+package automation
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/internal/automation/spec"
+)
+
+// A check looks at what a value says, and not at how JSON writes it.
+func TestChecksLookAtTheText(t *testing.T) {
+	for _, one := range []struct {
+		artifact, check string
+		v               any
+		want            string
+	}{
+		{"json", "no-secrets", map[string]any{"text": "Found:\nAKIA" + "ABCDEFGHIJKLMNOP"}, "an AWS key"},
+		{"", "no-secrets", "Found:\nAKIA" + "ABCDEFGHIJKLMNOP", "an AWS key"},
+		{"json", "no-active-content", map[string]any{"html": "<script>alert(1)</script>"}, "a script"},
+		{"", "no-active-content", []any{"<img src=x onerror=y>"}, "an event handler"},
+		{"", "citations", "It grew [1].\n\n[1] Report https://example.com/r", ""},
+	} {
+		_, wrong := (&Room{}).looked(&spec.Output{Artifact: one.artifact, Checks: []string{one.check}}, one.v)
+		if got := strings.Join(wrong, "; "); (got == "") != (one.want == "") || !strings.Contains(got, one.want) {
+			t.Errorf("%s of %v says %q, not %q", one.check, one.v, got, one.want)
+		}
+	}
+}
