@@ -3,8 +3,6 @@ package compat
 import (
 	"strconv"
 	"time"
-
-	"tandem/internal/fault"
 )
 
 // run is a run of an automation, as far as the clients know one.
@@ -19,21 +17,14 @@ type run struct {
 	EndedAt time.Time `json:"ended_at"`
 	Tokens  int64     `json:"tokens"`
 	Cost    float64   `json:"cost"`
-	Steps   []struct {
-		Node, Kind, State, Ask, Session string
-		Attempt                         int
-		Output                          obj
-	} `json:"steps"`
+	Steps   []step    `json:"steps"`
 }
 
-// gate is the ask of the gate at which a run waits, "" when it waits at none.
-func (r run) gate() (node, ask string) {
-	for _, s := range r.Steps {
-		if s.Kind == "gate" && s.Ask != "" {
-			return s.Node, s.Ask
-		}
-	}
-	return "", ""
+type step struct {
+	Node, Kind, State, Ask, Session string
+	Attempt                         int
+	Input, Output                   obj
+	Notes                           []string
 }
 
 // older are the words of the older families for where a run stands.
@@ -57,8 +48,8 @@ func (r run) record(family string) obj {
 	}
 	status := r.Status
 	check := obj{"completed_nodes": done, "pending_nodes": open, "node_outputs": outputs, "node_attempts": attempts}
-	if node, ask := r.gate(); ask != "" && status == "running" { // one client knows no word for it, and refuses the engine's
-		check["awaiting_gate"] = obj{"node_id": node, "request_id": ask}
+	if g := r.gate(""); g != nil && status == "running" { // one client knows no word for it, and refuses the engine's
+		check["awaiting_gate"] = obj{"node_id": g.Node, "request_id": g.Ask, "shows": g.Input}
 	}
 	if word := older[status]; word != "" && family != "/automations/v2" && family != "/workflows" {
 		status = word
@@ -174,10 +165,17 @@ func decideGate(word string) func(*request, string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, ask := r.gate()
-		if ask == "" {
-			return nil, fault.New(fault.Conflict, "automation.trace", "%s waits at no gate", r.ID).
-				WithNext("see why it waits: tandem automation runs show %s", r.ID)
+		named, err := q.text("request_id", "requestID")
+		if err != nil {
+			return nil, err
+		}
+		node, err := q.text("node_id", "nodeID")
+		if err != nil {
+			return nil, err
+		}
+		ask, err := r.asked(named, node, verdicts[decision] == "cancel")
+		if err != nil {
+			return nil, err
 		}
 		q.SetPathValue("ask", ask)
 		return q.decide(decision, reason)
