@@ -39,7 +39,7 @@ var automationRoutes = []automationRoute{
 	{"POST", "/runs/{run}/approve", decideGate("approve")},
 	{"POST", "/runs/{run}/deny", decideGate("cancel")},
 	{"POST", "/runs/{run}/tasks/{node}/retry", retryTask},
-	{"GET", "/events", unbuilt},
+	{"GET", "/events", nil}, // and not an automation of that name
 	{"GET", "/{id}", getAutomation},
 	{"DELETE", "/{id}", removeAutomation},
 	{"POST", "/{id}/run_now", runNow},
@@ -65,15 +65,22 @@ func automationMounts(s *Server, out map[string]http.Handler) {
 	out["GET /workflow-hooks"], out["PATCH /workflow-hooks/{id}"] = hooks, hooks
 }
 
-// Described are the routes as the clients know them, for the description of the API.
+// Described are the routes as the clients know them, for the description of the API; what answers that it is not built is left out.
 func (s *Server) Described() map[string]http.Handler {
 	out := s.Mounts()
-	maps.DeleteFunc(out, func(pattern string, _ http.Handler) bool { return strings.HasSuffix(pattern, "/{way...}") })
 	for family := range families {
+		behind := out["GET "+family]
+		maps.DeleteFunc(out, func(pattern string, _ http.Handler) bool {
+			_, path, _ := strings.Cut(pattern, " ")
+			return path == family || path == family+"/{way...}"
+		})
 		for _, r := range automationRoutes {
-			out[r.method+" "+family+r.path] = out[r.method+" "+family]
+			if r.answer != nil {
+				out[r.method+" "+family+r.path] = behind
+			}
 		}
 	}
+	maps.DeleteFunc(out, func(pattern string, _ http.Handler) bool { return strings.Contains(pattern, " /workflow-hooks") })
 	return out
 }
 
@@ -82,6 +89,9 @@ func (q *request) automation(family string) (any, error) {
 	way := strings.TrimSuffix(strings.TrimPrefix(q.URL.Path, family), "/")
 	for _, r := range automationRoutes {
 		if r.method == q.Method && q.matches(r.path, way) {
+			if r.answer == nil {
+				break
+			}
 			return r.answer(q, family)
 		}
 	}

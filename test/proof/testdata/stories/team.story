@@ -20,8 +20,7 @@ laptop> tandem team approve team_01j… --plan 1
   shows is working
 laptop$ tandem team wait team_01j…
   shows waits for your answer: tandem approvals approve ask_
-laptop$ tandem approvals approve
-laptop$ tandem job wait $(tandem job list --json | grep -o 'job_[a-z0-9]*' | head -1)
+laptop$ until tandem job wait $(tandem job list --json | grep -o 'job_[a-z0-9]*' | head -1); do tandem approvals approve; done
 laptop> tandem team wait team_01j…
   shows in review
 laptop> tandem team show team_01j…
