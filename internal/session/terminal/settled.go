@@ -53,6 +53,14 @@ func programs(tool string, input json.RawMessage) (out []string) {
 	return out
 }
 
+// settledAs is the name under which a tool's dialogs are settled: "allow all edits" is of every tool that changes files.
+func settledAs(tool string) string {
+	if name := toolName(tool); name != "write" {
+		return name
+	}
+	return "edit"
+}
+
 // noteSettled remembers a dialog that was settled at the terminal. The caller holds s.mu.
 func (s *seat) noteSettled(tool string, input json.RawMessage) {
 	if tool == "AskUserQuestion" || tool == "ExitPlanMode" { // answered each time
@@ -61,10 +69,10 @@ func (s *seat) noteSettled(tool string, input json.RawMessage) {
 	if s.settled == nil {
 		s.settled = map[string]bool{}
 	}
-	tool = toolName(tool)
-	s.settled[tool] = true
+	name := settledAs(tool)
+	s.settled[name] = true
 	for _, p := range programs(tool, input) {
-		s.settled[tool+" "+p] = true
+		s.settled[name+" "+p] = true
 	}
 }
 
@@ -89,7 +97,7 @@ func (s *seat) settledBefore(ctx context.Context, h hooked) (bool, error) {
 		}
 	}
 	s.recalled = true
-	tool := toolName(h.Tool)
+	tool := settledAs(h.Tool)
 	if !s.settled[tool] || s.row.Agent == agents.CodexName && !keepsRules(s.host(filepath.Join(s.configAt(), "rules"))) {
 		return false, nil
 	}
