@@ -121,11 +121,11 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	var table op.Table
-	d.rooms.book = book.New(d.db, d.who, func(name string) (string, bool) {
+	d.rooms.book = book.New(d.db, d.who, func(name string) (book.Wants, bool) {
 		if o := table.Get(name); o != nil {
-			return o.Right, true
+			return book.Wants{Right: o.Right, People: o.People, Present: o.Present, Socket: o.Socket}, true
 		}
-		return "", false
+		return book.Wants{}, false
 	})
 	d.identity.Waits, d.identity.Owners, d.rooms.book.Able = d.rooms.book.Waits, d.rooms.book.Owners, d.identity.Able
 	d.rooms.book.Acts = d.acts

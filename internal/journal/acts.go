@@ -10,17 +10,18 @@ import (
 
 // Act is what somebody did to a resource, and when.
 type Act struct {
+	Op       string
 	Resource string
 	At       time.Time
 }
 
 // Acts are the newest things that an actor did, the newest first. What was refused or only asked for is none.
 func (j *Journal) Acts(ctx context.Context, tenant, actor string, most int) ([]Act, error) {
-	rows, err := j.db.Query(ctx, "SELECT resource, at FROM journal_event WHERE actor = ? AND tenant = ? AND phase IN (?, ?) "+
+	rows, err := j.db.Query(ctx, "SELECT type, resource, at FROM journal_event WHERE actor = ? AND tenant = ? AND phase IN (?, ?) "+
 		"ORDER BY seq DESC LIMIT ?", actor, tenant, Done, Intent, most)
 	return db.Collect(rows, err, func(rows *sql.Rows) (a Act, err error) {
 		var at int64
-		err = rows.Scan(&a.Resource, &at)
+		err = rows.Scan(&a.Op, &a.Resource, &at)
 		a.At = db.Time(at)
 		return a, err
 	})

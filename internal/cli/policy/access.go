@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
+	"tandem/internal/policy"
 	"tandem/internal/policy/book"
 )
 
@@ -55,7 +57,7 @@ func newAccess(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "access [ACTOR]", Short: "List who has access to what, why, and when it was last used", Args: cobra.MaximumNArgs(1),
 		Long: "List who has access to what: by which grant and which group, given by whom, until when, and when it was last used. " +
-			"Looking is not recorded, so a grant that was only used to look shows as never used.",
+			"Looking is not recorded, nor which tool was used, and only somebody's newest acts are looked at.",
 		Example: "  tandem access\n  tandem access builder\n  tandem access --resource folder:/srv/shop",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -70,7 +72,7 @@ func newAccess(k *kit.Kit) *cobra.Command {
 				fmt.Fprintln(t, "WHO\tMAY\tWHAT\tWHERE\tWHY\tBY\tUNTIL\tLAST USED")
 				for _, a := range out.Access {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.Principal, a.Effect, rights(a), a.Resource, why(a),
-						cmp.Or(a.AddedBy, "the house"), moment(a.ExpiresAt, "for ever"), moment(a.UsedAt, "never"))
+						cmp.Or(a.AddedBy, "the house"), moment(a.ExpiresAt, "for ever"), used(a))
 				}
 				t.Flush()
 				if out.More > 0 {
@@ -103,6 +105,15 @@ func why(a book.Access) string {
 		return a.Grant + ", in group:" + a.Group
 	}
 	return a.Grant
+}
+
+// used is when it was last used. That it was not can be said only of what is recorded, and of somebody in particular.
+func used(a book.Access) string {
+	looks := !slices.ContainsFunc(a.Permissions, func(p policy.AccessPermission) bool { return p != policy.CanView && p != policy.CanRead })
+	if a.Effect == policy.Deny.String() || len(a.Tools) > 0 || looks || strings.HasSuffix(a.Principal, "*") {
+		return moment(a.UsedAt, "not recorded")
+	}
+	return moment(a.UsedAt, "not lately")
 }
 
 func moment(t *time.Time, none string) string {

@@ -34,7 +34,7 @@ type Access struct {
 	AddedAt     *time.Time                `json:"added_at,omitempty"`
 	ExpiresAt   *time.Time                `json:"expires_at,omitempty"`
 	Note        string                    `json:"note,omitempty"`
-	UsedAt      *time.Time                `json:"used_at,omitempty" jsonschema:"when they last did something recorded that it covers"`
+	UsedAt      *time.Time                `json:"used_at,omitempty" jsonschema:"when they last did something recorded that it covers, among their newest acts"`
 }
 
 // AccessOut lists who has what.
@@ -45,6 +45,7 @@ type AccessOut struct {
 
 // Act is something that an actor did to a resource, as kind:/path.
 type Act struct {
+	Op       string
 	Resource string
 	At       time.Time
 }
@@ -55,7 +56,7 @@ func (b *Book) accessOps() []op.Op {
 	return []op.Op{
 		AccessList.Read(op.Spec{Right: "grant.read", Masked: true, Method: "GET", Path: "/access",
 			Doc: "List who has access to what, by which grant and group, until when, and when it was last used.\n" +
-				"What people only looked at is not recorded, and is no use."},
+				"What people only looked at is not recorded, and only their newest 200 acts are looked at."},
 			func(AccessIn) op.Resource { return atGrant("") }, b.access),
 	}
 }
@@ -103,7 +104,7 @@ func (b *Book) access(ctx context.Context, in AccessIn) (AccessOut, error) {
 			if g.Principal.Kind == policy.GroupOf {
 				row.Group = g.Principal.ID
 			}
-			if row.UsedAt, err = used.last(ctx, who, &g.Scope); err != nil {
+			if row.UsedAt, err = used.last(ctx, who, &g.ScopedGrant); err != nil {
 				return out, err
 			}
 			out.Access = append(out.Access, row)
@@ -165,10 +166,12 @@ type uses struct {
 	acts   map[string][]Act
 }
 
-// last is when somebody last did something within a scope; nil for never, and for what is for all of a kind.
-func (u *uses) last(ctx context.Context, who string, scope *policy.ResourceScope) (*time.Time, error) {
+// last is when somebody last did something that a grant lets them do, as far as their newest acts tell. A denial is not used, which tool an
+// act was done with is not recorded with it, and who is one of a kind is not known.
+func (u *uses) last(ctx context.Context, who string, g *policy.ScopedGrant) (*time.Time, error) {
 	_, name, _ := strings.Cut(who, ":")
-	if u.book.Acts == nil || name == "" || name == "*" {
+	if u.book.Acts == nil || name == "" || name == "*" || g.Effect == policy.Deny || len(g.ToolPatterns) > 0 ||
+		!op.May(ctx, "journal.read", op.Resource{Kind: "journal", Path: "/"}) {
 		return nil, nil
 	}
 	acts, known := u.acts[name]
@@ -180,7 +183,12 @@ func (u *uses) last(ctx context.Context, who string, scope *policy.ResourceScope
 		u.acts[name] = acts
 	}
 	for _, a := range acts {
-		if r, err := policy.ParseResource(a.Resource); err == nil && scope.Covers(r) {
+		wants, _ := u.book.wants(a.Op)
+		right, err := policy.ParseRight(wants.Right)
+		if err != nil || !slices.Contains(g.Permissions, right.Permission) {
+			continue
+		}
+		if r, err := policy.ParseResource(a.Resource); err == nil && g.Scope.Covers(r) {
 			return &a.At, nil
 		}
 	}

@@ -15,14 +15,20 @@ import (
 // Who finds an actor by name: what it is, and for whom it acts, nearest first. Identity knows.
 type Who func(ctx context.Context, tenant, name string) (policy.PrincipalRef, []policy.PrincipalRef, error)
 
-// Rights finds the right that an operation needs. The table of operations knows.
-type Rights func(op string) (right string, ok bool)
+// Wants is what an operation needs: a right, and beside the policy a person, one who is present, or the control socket.
+type Wants struct {
+	Right                   string
+	People, Present, Socket bool
+}
+
+// Wanted finds what an operation needs. The table of operations knows.
+type Wanted func(op string) (w Wants, ok bool)
 
 // Book keeps the policies.
 type Book struct {
-	db     *db.DB
-	who    Who
-	rights Rights
+	db    *db.DB
+	who   Who
+	wants Wanted
 
 	// Able says whether somebody is a person of this house now, and whether they could prove to be here. Identity knows.
 	Able func(ctx context.Context, tx *db.Tx, tenant, name string) (here, able bool, err error)
@@ -43,8 +49,8 @@ type known struct {
 }
 
 // New makes a book.
-func New(d *db.DB, who Who, rights Rights) *Book {
-	return &Book{db: d, who: who, rights: rights, known: map[string]known{}}
+func New(d *db.DB, who Who, wants Wanted) *Book {
+	return &Book{db: d, who: who, wants: wants, known: map[string]known{}}
 }
 
 // Policy is the tenant's policy in force. On an error there is none, and everything is refused.

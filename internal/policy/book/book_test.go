@@ -42,7 +42,7 @@ func open(t *testing.T, dsn string) *bench {
 	if _, err := d.Migrate(t.Context(), Migrations); err != nil {
 		t.Fatal(err)
 	}
-	b.Book = New(d, who, func(op string) (string, bool) { return "resource.write", op == "resource.put" })
+	b.Book = New(d, who, func(op string) (Wants, bool) { return Wants{Right: "resource.write"}, op == "resource.put" })
 	return b
 }
 

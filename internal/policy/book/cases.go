@@ -28,11 +28,11 @@ type Case struct {
 func (b *Book) request(c Case, now time.Time) (policy.Request, error) {
 	r := policy.Request{Right: c.Right, Op: c.Op, Class: policy.DataClass(c.Class), Tool: c.Tool, Present: c.Present, Now: now}
 	if c.Op != "" && r.Right == "" {
-		right, ok := b.rights(c.Op)
+		wants, ok := b.wants(c.Op)
 		if !ok {
 			return r, fault.New(fault.Invalid, "policy.explain", "there is no operation %s", c.Op).WithNext("the API names them all: /openapi.json")
 		}
-		r.Right = right
+		r.Right = wants.Right
 	}
 	if r.Right == "" && c.Tool != "" {
 		r.Right = "tool.call"

@@ -84,7 +84,7 @@ func (b *Book) Ops() []op.Op {
 			func(Case) op.Resource { return atPolicy() }, b.explain),
 		PolicyWhyNot.Read(op.Spec{Right: "policy.read", Method: "POST", Path: "/policy/why_not",
 			Doc: "Say what would be needed before an actor may do something: which grant, approval or presence, " +
-				"and which denial would have to end.\nNothing is changed."},
+				"and which denial would have to end.\nIt speaks of the policy and of what the operation itself wants. Nothing is changed."},
 			func(Case) op.Resource { return atPolicy() }, b.whyNot),
 		PolicyTest.Read(op.Spec{Right: "policy.read", Method: "POST", Path: "/policy/test",
 			Doc: "Try rules against questions with known answers, without putting them in force."},

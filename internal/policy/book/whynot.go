@@ -34,6 +34,7 @@ type trial struct {
 	ref   policy.PrincipalRef
 	chain []policy.PrincipalRef
 	req   policy.Request
+	wants Wants
 	out   *WhyNotOut
 }
 
@@ -68,7 +69,30 @@ func (b *Book) whyNot(ctx context.Context, in Case) (WhyNotOut, error) {
 			break
 		}
 	}
+	if in.Op != "" {
+		t.wants, _ = b.wants(in.Op)
+		t.beside()
+	}
 	return out, nil
+}
+
+// beside adds what the operation wants whatever the policy says.
+func (t *trial) beside() {
+	if t.out.Then == policy.Deny.String() { // the policy is in the way for good, and said so
+		return
+	}
+	person := t.ref.Kind == policy.Person
+	switch {
+	case (t.wants.People || t.wants.Present) && !person:
+		t.needs("", "a person does it: %s never may", t.ref)
+		t.out.Then = policy.Deny.String()
+		return
+	case t.wants.Present && !t.req.Present:
+		t.needs("", "%s proves to be present, with a PIN or a passkey", t.ref)
+	}
+	if t.wants.Socket {
+		t.needs("", "it is done on the server's own machine, by its control socket")
+	}
 }
 
 func (t *trial) decide(c *policy.Compiled, ref policy.PrincipalRef, chain []policy.PrincipalRef) policy.Decision {
@@ -90,7 +114,7 @@ func (t *trial) mend(c *policy.Compiled, d policy.Decision) bool {
 	case d.Effect == policy.Allow:
 		return false
 	case d.House() && d.Effect == policy.Ask:
-		t.needs(t.line(t.ref, led(t.req).Resource), "an approval of this very call, by %s; or a grant, so that nobody has to be asked",
+		t.needs(t.line(t.ref, led(t.req).Resource, policy.Suggest(t.req.Tool, t.req.Facts)), "an approval of this very call, by %s; or a grant, so that nobody has to be asked",
 			strings.Join(names(d.Approvers), " or "))
 		return false
 	case d.Effect == policy.Ask:
@@ -100,9 +124,12 @@ func (t *trial) mend(c *policy.Compiled, d policy.Decision) bool {
 		return t.grant(c, d.Class)
 	case d.Code == policy.CodeDenied:
 		id := strings.TrimPrefix(d.By, "grant:")
-		n := len(t.src.Grants)
+		n, whose := len(t.src.Grants), ""
+		if i := slices.IndexFunc(t.src.Grants, func(g policy.ScopedGrant) bool { return g.ID == id }); i >= 0 && t.src.Grants[i].Principal != t.ref {
+			whose = fmt.Sprintf(", for %s and all of %s", t.src.Grants[i].Principal, t.src.Grants[i].Scope.Root)
+		}
 		t.src.Grants = slices.DeleteFunc(t.src.Grants, func(g policy.ScopedGrant) bool { return g.ID == id || g.DelegationID == id })
-		t.needs("tandem grant revoke "+id, "the denial %s is taken back: %s", id, d.Reason)
+		t.needs("tandem grant revoke "+id, "the denial %s is taken back%s: %s", id, whose, d.Reason)
 		return len(t.src.Grants) < n
 	case d.Code == policy.CodeBoundary:
 		t.needs("tandem policy edit", "data of the class %s may pass", d.Class)
@@ -138,7 +165,16 @@ func (t *trial) grant(c *policy.Compiled, class policy.DataClass) bool {
 		g := policy.ScopedGrant{ID: id, Principal: p, Source: policy.Direct, Effect: policy.Allow,
 			Scope: policy.ResourceScope{Root: led(t.req).Resource}, Permissions: []policy.AccessPermission{right.Permission}}
 		g.Scope.Root.Of, g.Scope.Root.Written = "", ""
-		line := t.line(p, g.Scope.Root)
+		pattern := policy.Suggest(t.req.Tool, t.req.Facts)
+		if narrow := g; pattern != "" {
+			narrow.ToolPatterns = []string{pattern}
+			if t.enough(p, narrow) {
+				g = narrow
+			} else {
+				pattern = ""
+			}
+		}
+		line := t.line(p, g.Scope.Root, pattern)
 		if class != "" && class != policy.Public && class != policy.Internal && class != policy.SourceCode {
 			g.DataClasses = []policy.DataClass{class}
 			line += " --class " + string(class)
@@ -153,10 +189,22 @@ func (t *trial) grant(c *policy.Compiled, class policy.DataClass) bool {
 	return given
 }
 
-// line is how a person gives somebody what the question is about.
-func (t *trial) line(p policy.PrincipalRef, r policy.ResourceRef) string {
+// enough says whether a grant is what somebody lacks.
+func (t *trial) enough(p policy.PrincipalRef, g policy.ScopedGrant) bool {
+	src := t.src
+	src.Grants = append(slices.Clone(src.Grants), g)
+	c, err := policy.Compile(src)
+	return err == nil && t.decide(c, p, nil).Code != policy.CodeNoGrant
+}
+
+// line is how a person gives somebody what the question is about, and of a tool no more than calls like it.
+func (t *trial) line(p policy.PrincipalRef, r policy.ResourceRef, pattern string) string {
 	right, _ := policy.ParseRight(t.req.Right) // it was read before
-	return fmt.Sprintf("tandem grant add %s %s --can %s", word(p.String()), word(r.String()), right.Permission)
+	line := fmt.Sprintf("tandem grant add %s %s --can %s", word(p.String()), word(r.String()), right.Permission)
+	if pattern != "" {
+		line += " --tool " + word(pattern)
+	}
+	return line
 }
 
 func said(by string) string {
