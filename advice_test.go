@@ -22,6 +22,9 @@ var looked = []string{
 	// a user by number; the setting guards, so it asks for the PIN
 	"if that is you, through ssh -L or from a container, let it in: tandem settings set panel_uids %s; it counts from the next " +
 		"start on: tandem down, then start it as before",
+	// a mode that lets in more; the setting guards, so it asks for the PIN
+	"start it without saying a mode, and keep the other one, with your PIN: tandem settings set auth_mode %s; where it does not start, " +
+		"write auth_mode = %q into %s",
 	"run: chmod 600 %s", // the journal's key
 	"run: chmod 600 %s, and then: tandem secret rotate", // the file of master keys
 	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file

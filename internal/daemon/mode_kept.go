@@ -23,8 +23,8 @@ var modes = []authMode{localSingleTenant, hostedSingleTenant, enterpriseRequired
 // served is the mode that this house was served in last.
 func (d *Daemon) served() authMode { return cmp.Or(authMode(d.kept.Mode), localSingleTenant) }
 
-// lower refuses a mode that lets in more than the one that was served last: a command line and an environment are anybody's who runs as this
-// user. What stands in the data folder's own files is a person's word.
+// lower refuses a mode that lets in more than the one that was served last: a command line and an environment are anybody's who runs as
+// this user. What stands in the data folder's own files is a person's word.
 func (d *Daemon) lower() error {
 	if slices.Index(modes, d.mode) >= slices.Index(modes, d.served()) {
 		return nil
@@ -43,11 +43,11 @@ func (d *Daemon) lower() error {
 
 // lowers says how a person has the server let in more than it did.
 func (d *Daemon) lowers(m authMode) string {
-	return fmt.Sprintf("start it without saying a mode, and keep the other one, with your PIN: tandem settings set auth_mode %s; where it does "+
-		"not start, write auth_mode = %q into %s", m, m, filepath.Join(d.data, "config.toml"))
+	return fmt.Sprintf("start it without saying a mode, and keep the other one, with your PIN: tandem settings set auth_mode %s; where it "+
+		"does not start, write auth_mode = %q into %s", m, m, filepath.Join(d.data, "config.toml"))
 }
 
-// keepMode keeps the mode with the house, and tells people when it, or whose assertions the settings have taken, is not as at the last start.
+// keepMode keeps the mode with the house, and tells people when it, or the key ring of the settings, is not as at the last start.
 func (d *Daemon) keepMode(ctx context.Context) error {
 	was := d.served()
 	if was == d.mode && d.kept.Ring == d.ring {

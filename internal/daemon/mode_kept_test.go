@@ -13,8 +13,8 @@ import (
 	"tandem/internal/testenv"
 )
 
-// The mode is kept with the house: a start from another shell, or after a crash, lets in nobody whom the one before refused, unless a person
-// kept that. People are told whenever the mode or the key ring is another one than at the last start.
+// The mode is kept with the house: a start from another shell, or after a crash, lets in nobody whom the one before refused, unless a
+// person kept that. People are told whenever the mode or the key ring is another one than at the last start.
 func TestTheModeServedLastIsKept(t *testing.T) {
 	pin, err := identity.HashPIN("246813579")
 	if err != nil {

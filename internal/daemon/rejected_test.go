@@ -14,8 +14,8 @@ import (
 	"tandem/internal/testenv"
 )
 
-// What nobody signed is counted by its source, as strangers are: it fills no journal, and hides nothing in it. What a key of the house signed
-// has an entry of its own, also when the client hangs up. What was counted is written at a stop, too.
+// What nobody signed is counted by its source, as strangers are: it fills no journal, and hides nothing in it. What a key of the house
+// signed has an entry of its own, also when the client hangs up. What was counted is written at a stop, too.
 func TestRejectionsOfStrangersAreCounted(t *testing.T) {
 	w := newWard(t, "")
 	type entry struct {

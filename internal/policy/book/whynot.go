@@ -114,7 +114,8 @@ func (t *trial) mend(c *policy.Compiled, d policy.Decision) bool {
 	case d.Effect == policy.Allow:
 		return false
 	case d.House() && d.Effect == policy.Ask:
-		t.needs(t.line(t.ref, led(t.req).Resource, policy.Suggest(t.req.Tool, t.req.Facts)), "an approval of this very call, by %s; or a grant, so that nobody has to be asked",
+		line := t.line(t.ref, led(t.req).Resource, policy.Suggest(t.req.Tool, t.req.Facts))
+		t.needs(line, "an approval of this very call, by %s; or a grant, so that nobody has to be asked",
 			strings.Join(names(d.Approvers), " or "))
 		return false
 	case d.Effect == policy.Ask:
@@ -125,8 +126,10 @@ func (t *trial) mend(c *policy.Compiled, d policy.Decision) bool {
 	case d.Code == policy.CodeDenied:
 		id := strings.TrimPrefix(d.By, "grant:")
 		n, whose := len(t.src.Grants), ""
-		if i := slices.IndexFunc(t.src.Grants, func(g policy.ScopedGrant) bool { return g.ID == id }); i >= 0 && t.src.Grants[i].Principal != t.ref {
-			whose = fmt.Sprintf(", for %s and all of %s", t.src.Grants[i].Principal, t.src.Grants[i].Scope.Root)
+		for i := range t.src.Grants {
+			if g := &t.src.Grants[i]; g.ID == id && g.Principal != t.ref {
+				whose = fmt.Sprintf(", for %s and all of %s", g.Principal, g.Scope.Root)
+			}
 		}
 		t.src.Grants = slices.DeleteFunc(t.src.Grants, func(g policy.ScopedGrant) bool { return g.ID == id || g.DelegationID == id })
 		t.needs("tandem grant revoke "+id, "the denial %s is taken back%s: %s", id, whose, d.Reason)
