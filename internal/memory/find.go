@@ -2,6 +2,7 @@ package memory
 
 import (
 	"database/sql"
+	"fmt"
 	"slices"
 
 	"tandem/internal/db"
@@ -52,6 +53,9 @@ func (r *Room) find(tx *db.Tx, s *sight, question string) (*finding, error) {
 		out.hits, out.how, out.ranked = text.Fuse(near, aside, aside), "by words, what stands beside them, and meaning", true
 	default:
 		out.hits, out.how, out.ranked = text.Fuse(hits, near), "by words and by meaning", true
+	}
+	if s.cut {
+		out.how += fmt.Sprintf("; of what lies nearest %d were compared, and few of them fit", compared)
 	}
 	out.hits = out.hits[:min(len(out.hits), postings.MaxCandidates)]
 	out.near = idsOf(near)

@@ -16,16 +16,7 @@ func TestWhatOthersHaveChangesNothingOfWhatIFind(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		ben := caller(op.Agent, "ben", "/project/large")
 		large := must(b, ann, b.room.add, wire.AddIn{Text: invoices, Tier: wire.OfProject, Of: "large"}).ID
-		for _, many := range []string{
-			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
-				INSERT INTO memory_vector (tenant, place, nr, seq, model, vec)
-				SELECT v.tenant, v.place, n.i + 1000, n.i + 1000, v.model, v.vec FROM memory_vector v, n`,
-			"UPDATE memory_number SET last = 20000",
-		} {
-			if err := b.db.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(many); return err }); err != nil {
-				t.Fatal(err)
-			}
-		}
+		b.manyVectors()
 		must(b, ann, b.room.add, wire.AddIn{Text: doctor, Tier: wire.OfProject, Of: "small"})
 		started := &bench{t, b.db, New(b.db)}
 		before, err := started.room.search(ben, wire.SearchIn{Query: ill})
@@ -36,6 +27,43 @@ func TestWhatOthersHaveChangesNothingOfWhatIFind(t *testing.T) {
 		after, err := started.room.search(ben, wire.SearchIn{Query: ill})
 		if err != nil || fmt.Sprint(before) != fmt.Sprint(after) {
 			t.Errorf("after something was forgotten elsewhere: %v\n%+v\n%+v", err, before, after)
+		}
+	})
+}
+
+// manyVectors copies the vectors that are there 12,000 times.
+func (b *bench) manyVectors() {
+	b.t.Helper()
+	for _, many := range []string{
+		`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+			INSERT INTO memory_vector (tenant, place, nr, seq, model, vec)
+			SELECT v.tenant, v.place, n.i + 1000, n.i + 1000, v.model, v.vec FROM memory_vector v, n`,
+		"UPDATE memory_number SET last = 20000",
+	} {
+		if err := b.db.Write(b.t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(many); return err }); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// The 600 nearest of any kind were compared, and what was asked for was not among them.
+func TestMeaningFindsWhatAFilterAsksFor(t *testing.T) {
+	needsVectors(t)
+	both(t, func(t *testing.T, b *bench) {
+		must(b, ann, b.room.add, wire.AddIn{Text: doctor})
+		b.manyVectors()
+		nurse := "A nurse looks after the ward"
+		must(b, ann, b.room.add, wire.AddIn{Text: nurse, Kind: wire.Decision, Labels: []string{"care"}})
+		places, err := numbers(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.room.catchUp(t.Context(), "t", places)
+		for _, f := range []wire.Filter{{Kind: wire.Decision}, {Label: "care"}} {
+			out, err := b.room.search(other, wire.SearchIn{Query: "doctor in hospital", Filter: f})
+			if err != nil || len(out.Hits) != 1 || out.Hits[0].Text != nurse || out.Hits[0].By != wire.ByMeaning {
+				t.Errorf("%+v: %+v, %v", f, out, err)
+			}
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"tandem/internal/memory/postings"
 	"tandem/internal/memory/text"
 	"tandem/internal/memory/vector"
+	"tandem/internal/memory/wire"
 )
 
 // Bounds of finding by meaning.
@@ -17,6 +18,8 @@ const (
 	atOnce   = 5_000     // vectors that a search reads before it answers; more are read behind it
 	maxHeld  = 3_000_000 // signatures in memory, some 40 bytes each
 	rerank   = 600       // of the nearest by signature whose vectors are compared
+	fitting  = 150       // of them must be what is asked for; else more are compared
+	compared = 40_000    // at most
 	nearBy   = 0.4       // how near a record must be whose words do not match
 	rareness = 0.75      // how much a rare word of a question outweighs a common one
 )
@@ -96,39 +99,42 @@ func (m *meaning) near(tx *db.Tx, s *sight, query string, counts map[string]int)
 		all, err = f.follow(tx, s.tenant, table.Model, s.counted, atOnce)
 	}
 	f.mu.Lock()
-	var numbers []int64
-	had := 0
-	if all {
-		had = f.In(s.places)
-		numbers = f.Near(v.Sign(), s.places, max(rerank, had/250))
-	}
+	had := f.In(s.places)
 	f.mu.Unlock()
 	if err != nil || !all || had < s.corpus.Texts && f.Len() < maxHeld {
 		m.rouse(s.tenant, s.places...)
 	}
-	if err != nil || !all {
+	switch {
+	case err != nil || !all:
 		return nil, "vectors are still being read", err
+	case had == 0:
+		return nil, "there are no vectors yet", nil
 	}
-	return s.nearest(tx, v, table.Model, numbers)
+	for n, more := max(rerank, had/250), true; more && err == nil; n = min(4*n, compared) {
+		f.mu.Lock()
+		numbers := f.Near(v.Sign(), s.places, n)
+		f.mu.Unlock()
+		hits, err = s.nearest(tx, v, table.Model, numbers)
+		s.cut = len(hits) < fitting && len(numbers) == n && n >= compared
+		more = len(hits) < fitting && len(numbers) == n && n < compared
+	}
+	return hits, "", err
 }
 
 // nearest are the records of some numbers by how near they lie, under the conditions of a sight.
-func (s *sight) nearest(tx *db.Tx, v vector.Vector, model string, numbers []int64) (hits []text.Hit, how string, err error) {
-	if len(numbers) == 0 {
-		return nil, "there are no vectors yet", nil
-	}
-	within, places := s.within("place")
-	among, arg := tx.Among("nr", numbers)
-	rows, err := tx.Query("SELECT nr, vec FROM memory_vector WHERE tenant = ? AND model = ? AND "+within+" AND "+among,
-		append(append([]any{s.tenant, model}, places...), arg)...)
-	hits, err = db.Collect(rows, err, func(rows *sql.Rows) (text.Hit, error) {
+func (s *sight) nearest(tx *db.Tx, v vector.Vector, model string, numbers []int64) ([]text.Hit, error) {
+	where, args := s.where(s.filter, wire.Live)
+	among, arg := tx.Among("r.nr", numbers)
+	rows, err := tx.Query("SELECT r.nr, v.vec FROM memory_record r JOIN memory_vector v ON v.tenant = r.tenant AND v.place = r.place AND "+
+		"v.nr = r.nr"+where+" AND v.model = ? AND "+among, append(args, model, arg)...)
+	hits, err := db.Collect(rows, err, func(rows *sql.Rows) (text.Hit, error) {
 		var nr int64
 		var vec []byte
 		err := rows.Scan(&nr, &vec)
 		return postings.Hit(nr, vector.Likeness(v, vector.Stored(vec))), err
 	})
 	text.Sort(hits)
-	return hits, "", err
+	return hits, err
 }
 
 // putVector stores where the text of a live record points.

@@ -49,6 +49,8 @@ type sight struct {
 	counted       []place // the same with their counts
 	corpus        text.Corpus
 	now           time.Time
+	filter        wire.Filter
+	cut           bool // so few of the nearest fit the filter that some that fit were not compared
 }
 
 type place struct {
@@ -84,7 +86,7 @@ func lookAt(ctx context.Context, tx *db.Tx, f wire.Filter, state wire.State, wan
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (p place, err error) {
 		return p, rows.Scan(&p.nr, &p.tier, &p.of, &p.texts, &p.length, &p.seq)
 	})
-	s := &sight{tx: tx, tenant: c.Tenant, actor: c.Actor, people: people(c), now: tx.Now()}
+	s := &sight{tx: tx, tenant: c.Tenant, actor: c.Actor, people: people(c), now: tx.Now(), filter: f}
 	var length int64
 	for _, p := range all {
 		if !wanted(p) || !reaches(ctx, p.tier, p.of) {
