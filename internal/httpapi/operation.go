@@ -159,6 +159,9 @@ type Problem struct {
 // Fail is the one place where a fault becomes a status.
 func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.Public(err)
+	if f.Kind == fault.Internal { // a route of its own may have met a database that is away
+		f = fault.Public(s.Gate.Explain(err))
+	}
 	if s.Failed != nil {
 		s.Failed(f.Kind)
 	}
