@@ -37,7 +37,12 @@ func (r *Room) keep(ctx context.Context, tx *db.Tx, in wire.KeepIn) (*wire.Artif
 	a := &row{tenant: c.Tenant, Artifact: wire.Artifact{ID: id.New("art"), Name: name, Kind: in.Kind, Size: len(in.Data), Run: in.Run,
 		Node: in.Node, Item: in.Item, Attempt: in.Attempt, Inputs: in.Inputs, Checks: in.Checks, AI: in.AI, MadeBy: c.Name,
 		MadeAt: tx.Now()}}
-	var err error
+	// The row is locked until the end: two runs that make the same at once get numbers one after the other.
+	err := tx.QueryRow(`INSERT INTO artifact_number (tenant, name, newest) VALUES (?, ?, 1) ON CONFLICT (tenant, name)
+		DO UPDATE SET newest = artifact_number.newest + 1 RETURNING newest`, c.Tenant, name).Scan(&a.Version)
+	if err != nil {
+		return nil, err
+	}
 	if a.Digest, err = store(tx, c.Tenant, in.Data); err != nil {
 		return nil, err
 	}
@@ -45,10 +50,6 @@ func (r *Room) keep(ctx context.Context, tx *db.Tx, in wire.KeepIn) (*wire.Artif
 		if a.readable, err = store(tx, c.Tenant, []byte(in.Text)); err != nil {
 			return nil, err
 		}
-	}
-	if err := tx.QueryRow("SELECT COALESCE(MAX(version), 0) + 1 FROM artifact WHERE tenant = ? AND name = ?", c.Tenant, name).
-		Scan(&a.Version); err != nil {
-		return nil, err
 	}
 	op.Note(ctx, "digest", a.Digest)
 	op.Note(ctx, "version", a.Version)
@@ -58,14 +59,12 @@ func (r *Room) keep(ctx context.Context, tx *db.Tx, in wire.KeepIn) (*wire.Artif
 	return &a.Artifact, r.prune(tx, a)
 }
 
-// store puts bytes under their digest, once.
+// store puts bytes under their digest, once. The row is locked, whoever made it: nobody drops it before this change is stored.
 func store(tx *db.Tx, tenant string, data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	digest := hex.EncodeToString(sum[:])
-	n, err := tx.Changed("INSERT INTO artifact_body (tenant, digest, size, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		tenant, digest,
-		len(data), data)
-	if err != nil || n == 0 {
+	if _, err := tx.Exec(`INSERT INTO artifact_body (tenant, digest, size, body) VALUES (?, ?, ?, ?) ON CONFLICT (tenant, digest)
+		DO UPDATE SET size = excluded.size`, tenant, digest, len(data), data); err != nil {
 		return digest, err
 	}
 	var all int64
@@ -101,7 +100,8 @@ func (a *row) insert(tx *db.Tx, automation string) error {
 	return err
 }
 
-// prune lets the versions of a name go that are beyond the number kept, and of all names those that are too old; the newest of each stays.
+// prune lets the versions of a name go that are beyond the number kept, and of all names those that are too old; the newest of each
+// stays, and so does what a run made that is not over.
 func (r *Room) prune(tx *db.Tx, a *row) error {
 	gone, err := collect(tx.Query("SELECT "+columns+" FROM artifact WHERE tenant = ? AND name = ? AND version <= ?", a.tenant, a.Name,
 		a.Version-versions))
@@ -118,7 +118,17 @@ func (r *Room) prune(tx *db.Tx, a *row) error {
 		}
 		gone = append(gone, old...)
 	}
-	return drop(tx, gone)
+	var free []*row
+	for _, one := range gone {
+		open, err := r.Open(tx, one.tenant, one.Run)
+		if err != nil {
+			return err
+		}
+		if !open {
+			free = append(free, one)
+		}
+	}
+	return drop(tx, free)
 }
 
 func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.RemoveIn) (wire.Removed, error) {
@@ -132,6 +142,19 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.RemoveIn) (wire.Re
 	}
 	if len(gone) == 0 {
 		return wire.Removed{}, none(in.Name, in.Version)
+	}
+	for _, a := range gone {
+		open, err := r.Open(tx, a.tenant, a.Run)
+		if err != nil {
+			return wire.Removed{}, err
+		}
+		if open { // its gate shows it, and its next node is given it
+			return wire.Removed{}, fault.New(fault.Conflict, string(wire.Remove), "%s made version %d, and is not over", a.Run, a.Version).
+				WithNext("wait for its end, or end it: tandem automation runs cancel %s", a.Run)
+		}
+	}
+	if err := r.Told(tx, gone[0].tenant, in, len(gone), op.CallerFrom(ctx).Name); err != nil {
+		return wire.Removed{}, err
 	}
 	return wire.Removed{Removed: len(gone)}, drop(tx, gone)
 }

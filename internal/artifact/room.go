@@ -11,10 +11,11 @@ type Room struct {
 	DB *db.DB
 	// Days is how many days versions stay that are not the newest of their name; 0 is for ever.
 	Days func() int
+	// Open says whether a run is not over yet: what it made stays until then.
+	Open func(tx *db.Tx, tenant, run string) (bool, error)
+	// Told is called in the change by which somebody removes versions.
+	Told func(tx *db.Tx, tenant string, what wire.RemoveIn, n int, by string) error
 }
-
-// New makes the room.
-func New(d *db.DB, days func() int) *Room { return &Room{DB: d, Days: days} }
 
 // Ops is this room's front door.
 func (r *Room) Ops() []op.Op {

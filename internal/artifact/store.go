@@ -108,6 +108,14 @@ func drop(tx *db.Tx, gone []*row) error {
 			return err
 		}
 		for _, digest := range slices.Compact([]string{a.Digest, a.readable}) {
+			var locked string // whoever stores the same bytes now has the row, and is waited for: then their own row is seen
+			err := tx.QueryRow("SELECT digest FROM artifact_body WHERE tenant = ? AND digest = ?"+tx.ForUpdate(), a.tenant, digest).Scan(&locked)
+			if db.NoRows(err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
 			if _, err := tx.Exec(`DELETE FROM artifact_body WHERE tenant = ? AND digest = ? AND NOT EXISTS (SELECT 1 FROM artifact
 				WHERE tenant = ? AND (digest = ? OR readable = ?))`, a.tenant, digest, a.tenant, digest, digest); err != nil {
 				return err

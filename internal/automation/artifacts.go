@@ -59,7 +59,7 @@ func (r *Room) kept(ctx context.Context, j *job, caller op.Caller, from []artifa
 		if !there || out.Artifact == "" && len(out.Checks) == 0 {
 			continue
 		}
-		b, wrong := r.looked(&out, v)
+		b, wrong := r.looked(j.tenant, &out, v)
 		if len(wrong) > 0 {
 			res.Kind, res.Class, res.Output = run.Failure, "check", nil
 			res.Text = clipped("the output "+name+": "+strings.Join(wrong, "; "), 4000)
@@ -90,7 +90,7 @@ func (r *Room) kept(ctx context.Context, j *job, caller op.Caller, from []artifa
 }
 
 // looked is an output as bytes, or all that is wrong with it.
-func (r *Room) looked(out *spec.Output, v any) (b body, wrong []string) {
+func (r *Room) looked(tenant string, out *spec.Output, v any) (b body, wrong []string) {
 	kind := orElse(out.Artifact, "json")
 	b, err := bodyOf(kind, v)
 	if err != nil {
@@ -110,7 +110,8 @@ func (r *Room) looked(out *spec.Output, v any) (b body, wrong []string) {
 			return b, []string{err.Error()}
 		}
 	}
-	return b, check.Look(kind, b.text, len(b.data), check.Want{Checks: out.Checks, Sections: out.Sections, Max: out.Max}, r.Secret)
+	return b, check.Look(kind, b.text, len(b.data), check.Want{Checks: out.Checks, Sections: out.Sections, Max: out.Max},
+		func(text string) bool { return r.Secret != nil && r.Secret(tenant, text) })
 }
 
 // madeFrom are the inputs of a step with their digests.

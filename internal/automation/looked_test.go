@@ -20,7 +20,7 @@ func TestChecksLookAtTheText(t *testing.T) {
 		{"", "no-active-content", []any{"<img src=x onerror=y>"}, "an event handler"},
 		{"", "citations", "It grew [1].\n\n[1] Report https://example.com/r", ""},
 	} {
-		_, wrong := (&Room{}).looked(&spec.Output{Artifact: one.artifact, Checks: []string{one.check}}, one.v)
+		_, wrong := (&Room{}).looked("t", &spec.Output{Artifact: one.artifact, Checks: []string{one.check}}, one.v)
 		if got := strings.Join(wrong, "; "); (got == "") != (one.want == "") || !strings.Contains(got, one.want) {
 			t.Errorf("%s of %v says %q, not %q", one.check, one.v, got, one.want)
 		}

@@ -44,8 +44,8 @@ type Room struct {
 
 	// Text is what an artifact of an automation says; plain when its bytes are that text.
 	Text func(ctx context.Context, tenant, automation, id string) (text string, plain bool, err error)
-	// Secret reports whether a text holds a secret that is kept here.
-	Secret func(text string) bool
+	// Secret reports whether a text holds a secret that is kept here for a tenant, or for all.
+	Secret func(tenant, text string) bool
 	// Mark says whether what models had a hand in says so itself.
 	Mark func() bool
 

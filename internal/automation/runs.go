@@ -219,3 +219,19 @@ func (h *held) save() error {
 		WHERE tenant = ? AND id = ?`, h.status, h.reason, h.ended, h.wake, h.events, h.needs, string(heard), h.tenant, h.id)
 	return err
 }
+
+// Open says whether there is a run of that id that is not over.
+func Open(tx *db.Tx, tenant, id string) (open bool, err error) {
+	var n int
+	err = tx.QueryRow("SELECT count(*) FROM automation_run WHERE tenant = ? AND id = ? AND ended_at = 0", tenant, id).Scan(&n)
+	return n > 0, err
+}
+
+// SwitchedBy is who switched an automation on, "" when it is not on.
+func SwitchedBy(tx *db.Tx, tenant, name string) (string, error) {
+	s, err := find(tx, tenant, name)
+	if err != nil || s == nil || !s.On {
+		return "", err
+	}
+	return s.SwitchedBy, nil
+}

@@ -44,9 +44,10 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
 		return err
 	}
-	d.rooms.artifact = artifact.New(d.db, func() int { return d.live().Int("artifacts.days") })
+	d.rooms.artifact = &artifact.Room{DB: d.db, Days: func() int { return d.live().Int("artifacts.days") }, Open: automation.Open,
+		Told: d.removedTold}
 	r.Text, r.Mark = d.rooms.artifact.Text, func() bool { return d.live().Get("artifacts.mark") == "on" }
-	r.Secret = func(text string) bool { return d.redact.String(text) != text }
+	r.Secret = d.redact.Holds
 	r.Head = d.journal.Latest
 	r.Lend, r.Drop = d.rooms.secret.Lend, d.rooms.secret.Drop
 	r.Abandon, r.Told, r.SwitchedOff = d.rooms.approval.Abandon, d.runTold, d.offTold

@@ -11,6 +11,8 @@ import (
 	"tandem/internal/server/wire"
 
 	"tandem/internal/approval"
+	artifacts "tandem/internal/artifact/wire"
+	"tandem/internal/automation"
 	automations "tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/inbox"
@@ -144,6 +146,19 @@ func (d *Daemon) offTold(tx *db.Tx, tenant, name, on, off string) error {
 	return d.rooms.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "automation", Status: "off", ID: name,
 		Summary: reason, Reason: reason}, Says: "was switched off", Push: notify.Normal,
 		Next: fmt.Sprintf("to switch it on again: tandem automation on %s", name), Page: "/panel"})
+}
+
+// removedTold tells of versions that somebody else removed than had switched the automation on that made them.
+func (d *Daemon) removedTold(tx *db.Tx, tenant string, what artifacts.RemoveIn, n int, by string) error {
+	name, _, _ := strings.Cut(what.Name, ".")
+	on, err := automation.SwitchedBy(tx, tenant, name)
+	if err != nil || on == "" || on == by {
+		return err
+	}
+	reason := fmt.Sprintf("%s removed what the automation %s made, which %s had switched on: %d of its versions.", by, name, on, n)
+	return d.rooms.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "artifact", Status: "removed", ID: what.Name,
+		Summary: reason, Reason: reason}, Says: "was removed", Push: notify.Normal,
+		Next: fmt.Sprintf("to see what is left: tandem artifact list %s", what.Name), Page: "/panel"})
 }
 
 // told are the ways that are set up.

@@ -156,6 +156,25 @@ func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage { return r.For(ever
 // Error is err without secrets.
 func (r *Redactor) Error(err error) error { return r.For(everyone).Error(err) }
 
+// Holds reports whether s holds a secret of a tenant, or one that is nobody's own. What others keep is not told.
+func (r *Redactor) Holds(tenant, s string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	now := time.Now().Unix()
+	for i := 0; i+window <= len(s) && r.most > 0; i++ {
+		head := maphash.String(r.seed, s[i:i+window])
+		if r.maybe[head>>6%uint64(len(r.maybe))]&(1<<(head&63)) == 0 {
+			continue
+		}
+		for _, f := range r.heads[head] {
+			if (f.place == "" || f.place == tenant) && (f.until == 0 || f.until >= now) && i+f.size <= len(s) && r.sum(s[i:i+f.size]) == f.mac {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // cut redacts s and returns it up to the given length, or up to the end of a
 // secret that reaches beyond, and how much of s that was.
 func (r *Redactor) cut(s string, upTo int, of string) (out string, used int) {

@@ -275,3 +275,16 @@ func BenchmarkRedact(b *testing.B) {
 		r.String(line)
 	}
 }
+
+// Whether a text holds a secret is answered of a tenant's own secrets and of those that are nobody's, and of no other's.
+func TestHoldsTellsOfNoOtherTenant(t *testing.T) {
+	r := NewRedactor()
+	r.LearnAs("one", "key", []byte("swordfish-one"), "")
+	r.LearnAs("two", "key", []byte("swordfish-two"), "")
+	r.Learn([]byte("swordfish-all"))
+	for text, want := range map[string]bool{"a swordfish-one b": true, "a swordfish-all b": true, "a swordfish-two b": false, "none": false} {
+		if got := r.Holds("one", text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -32,11 +33,17 @@ func newGet(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			if to == "-" {
+				if k.Terminal() { // which would obey some of it
+					out.Data = []byte(kit.Visible(string(out.Data)))
+				}
 				_, err := cmd.OutOrStdout().Write(out.Data)
 				return err
 			}
 			if to == "" {
-				to = out.File
+				if to = out.File; !plainFile.MatchString(to) {
+					return fault.New(fault.Invalid, string(wire.Get), "the server calls the file %.60q, which is no plain name", to).
+						WithNext("name the file yourself: --to FILE")
+				}
 			}
 			if err := save(to, out.Data); err != nil {
 				return err
@@ -47,6 +54,9 @@ func newGet(k *kit.Kit) *cobra.Command {
 	cmd.Flags().StringVar(&to, "to", "", "the file; - prints it")
 	return cmd
 }
+
+// plainFile is a name that a server may give to a file here: nothing in it leads to another folder, or hides the file.
+var plainFile = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*\.(md|html|pptx|csv|json)$`)
 
 // save writes a new file, and replaces none.
 func save(to string, data []byte) error {
@@ -107,7 +117,9 @@ func newRemove(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { fmt.Fprintf(w, "%s: %d versions are gone\n", in.Name, out.Removed) })
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %d versions are gone; asks and sessions that showed one keep what they showed\n", in.Name, out.Removed)
+			})
 		},
 	}
 }
