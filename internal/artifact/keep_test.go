@@ -43,7 +43,8 @@ func (s *shelf) kept(run, text string) (a *wire.Artifact, err error) {
 	c := op.Caller{Tenant: "t", Name: "automation.weekly", Kind: op.Service, Door: op.DoorInside}
 	ctx := op.WithCaller(context.Background(), c)
 	return a, s.DB.Write(ctx, func(tx *db.Tx) error {
-		a, err = s.keep(ctx, tx, wire.KeepIn{Automation: "weekly", Node: "write", Output: "brief", Run: run, Kind: "markdown", Data: []byte(text)})
+		a, err = s.keep(ctx, tx, wire.KeepIn{Automation: "weekly", Node: "write", Output: "brief", Run: run, Kind: "markdown",
+			Data: []byte(text)})
 		return err
 	})
 }

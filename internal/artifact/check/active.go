@@ -96,12 +96,12 @@ var holdsText = map[string]bool{"iframe": true, "noembed": true, "noframes": tru
 	"style": true, "textarea": true, "title": true, "xmp": true}
 
 // elements are those that are never looked at further.
-var elements = map[string]string{"script": aScript, "iframe": aFrame, "frame": aFrame, "frameset": aFrame, "object": aFrame, "embed": aFrame,
-	"applet": aFrame, "portal": aFrame, "fencedframe": aFrame, "form": aForm, "base": aSender, "link": elsewhere}
+var elements = map[string]string{"script": aScript, "iframe": aFrame, "frame": aFrame, "frameset": aFrame, "object": aFrame,
+	"embed": aFrame, "applet": aFrame, "portal": aFrame, "fencedframe": aFrame, "form": aForm, "base": aSender, "link": elsewhere}
 
 // loads are the attributes whose address is fetched by itself.
-var loads = map[string]bool{"src": true, "srcset": true, "imagesrcset": true, "poster": true, "background": true, "data": true, "lowsrc": true,
-	"dynsrc": true, "manifest": true, "ping": true, "icon": true}
+var loads = map[string]bool{"src": true, "srcset": true, "imagesrcset": true, "poster": true, "background": true, "data": true,
+	"lowsrc": true, "dynsrc": true, "manifest": true, "ping": true, "icon": true}
 
 // words are attributes that hold text for people.
 var words = map[string]bool{"alt": true, "title": true, "content": true, "summary": true, "label": true, "placeholder": true, "abbr": true,
