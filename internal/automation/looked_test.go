@@ -26,3 +26,12 @@ func TestChecksLookAtTheText(t *testing.T) {
 		}
 	}
 }
+
+// A turn is told the form of a document also where that is all it gives.
+func TestATurnIsToldTheForm(t *testing.T) {
+	j := &job{node: &spec.Node{Output: map[string]spec.Output{"outline": {Artifact: "json", Checks: []string{"document"}}}}}
+	j.body = &spec.Body{Turn: &spec.Turn{System: "Be short."}}
+	if said := j.system(); !strings.HasPrefix(said, "Be short.") || !strings.Contains(said, `"sections"`) {
+		t.Errorf("it is told %q", said)
+	}
+}

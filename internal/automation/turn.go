@@ -97,6 +97,9 @@ func (j *job) system() string {
 	}
 	if len(j.node.Output) == 1 {
 		for _, o := range j.node.Output {
+			if o.Plain() && slices.Contains(o.Checks, "document") {
+				return strings.TrimSpace(s + "\n\nAnswer with one JSON object and nothing around it, of this JSON schema:\n" + maker.Form)
+			}
 			if o.Plain() {
 				return s
 			}
