@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -33,5 +34,15 @@ func TestATurnIsToldTheForm(t *testing.T) {
 	j.body = &spec.Body{Turn: &spec.Turn{System: "Be short."}}
 	if said := j.system(); !strings.HasPrefix(said, "Be short.") || !strings.Contains(said, `"sections"`) {
 		t.Errorf("it is told %q", said)
+	}
+}
+
+// An object that a person gave in the place of an artifact is what it is, and names none.
+func TestAnAcceptedObjectIsNoArtifact(t *testing.T) {
+	r := &Room{Text: func(context.Context, string, string, string) (string, bool, error) { return "kept", true, nil }}
+	j := &job{inputs: map[string]any{"said": map[string]any{"a": 1}, "made": map[string]any{"artifact": "art_1"}},
+		artifacts: map[string]bool{"said": true, "made": true}}
+	if err := r.readArtifacts(t.Context(), j); err != nil || j.inputs["made"] != "kept" || j.inputs["said"].(map[string]any)["a"] != 1 {
+		t.Errorf("it is given %v, %v", j.inputs, err)
 	}
 }
