@@ -52,6 +52,7 @@ func (d *Daemon) makeTeams() {
 		return d.identity.Still(ctx, c)
 	})
 	r.Rooms, r.Tools, r.Model = &d.inner, d.rooms.session.Checkouts, d.rooms.session.BindModel
+	r.Halt, r.End = d.rooms.job.Halt, d.endSession
 	r.Used = func(ctx context.Context, id string) (session.Used, error) {
 		s, err := op.Do(ctx, &d.inner, session.SessionGet, session.IDIn{ID: id})
 		if err != nil {
@@ -109,7 +110,10 @@ func (d *Daemon) jobNeeds(ctx context.Context, session string) (out []wire.Need)
 
 // jobTold tells people of a job that waits for them.
 func (d *Daemon) jobTold(tx *db.Tx, tenant string, j wire.Job, from wire.State) error {
-	if j.State == from || !j.State.Waits() {
+	if d.rooms.team != nil {
+		tx.AfterCommit(d.rooms.team.Rouse)
+	}
+	if j.State == from || !j.State.Waits() || j.StoppedBy != "" {
 		return nil
 	}
 	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "job", Status: string(j.State), ID: j.ID, Summary: summary(j.Task),

@@ -40,7 +40,7 @@ func (r *Room) check(ctx context.Context, j *Job) (e Event, err error) {
 		return e, err
 	}
 	e.Altered = altered(p, changes)
-	if e.Own, err = r.run(ctx, j, nil); err != nil {
+	if e.Own, err = r.run(ctx, j, j.ID, nil); err != nil {
 		return e, err
 	}
 	if e.Own.Verdict == wire.Red {
@@ -51,7 +51,7 @@ func (r *Room) check(ctx context.Context, j *Job) (e Event, err error) {
 	if len(e.Altered) == 0 {
 		return e, nil
 	}
-	e.ByBase, err = r.run(ctx, j, e.Altered)
+	e.ByBase, err = r.run(ctx, j, j.ID, e.Altered)
 	return e, err
 }
 
@@ -82,9 +82,9 @@ func (r *Room) keeps(ctx context.Context, j *Job) (bool, error) {
 	return out.Hidden > 0, err
 }
 
-// run runs the check once: on exactly the commit's files, or with the base's copies of some.
-func (r *Room) run(ctx context.Context, j *Job, byBase []string) (*wire.Evidence, error) {
-	place, err := r.place(j)
+// run runs the check once, in the folder of that name: on exactly the commit's files, or with the base's copies of some.
+func (r *Room) run(ctx context.Context, j *Job, in string, byBase []string) (*wire.Evidence, error) {
+	place, err := r.place(in)
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +120,11 @@ func (r *Room) run(ctx context.Context, j *Job, byBase []string) (*wire.Evidence
 }
 
 // place is an empty folder for one run.
-func (r *Room) place(j *Job) (string, error) {
+func (r *Room) place(in string) (string, error) {
 	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
 		return "", err
 	}
-	at := filepath.Join(r.Folder, j.ID)
+	at := filepath.Join(r.Folder, in)
 	if err := clear(at); err != nil { // a run that a crash cut off
 		return "", err
 	}

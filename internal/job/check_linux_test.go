@@ -104,7 +104,7 @@ func (a *alone) write(name, text string) {
 // What a check printed may be any of the files it ran on: whoever may not see one of these does not see it, nor is it in the journal.
 func TestOutputIsForWhoSeesTheFiles(t *testing.T) {
 	a := newAlone(t, "cat secret.txt")
-	own, err := a.run(t.Context(), a.job, nil)
+	own, err := a.run(t.Context(), a.job, "run", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestACheckThatFillsTheDiskIsEnded(t *testing.T) {
 	for where, line := range map[string]string{"its files": "yes > big", "its temporary folder": "cat /dev/zero > $TMPDIR/big"} {
 		a := newAlone(t, line)
 		a.Disk = 1 << 20
-		e, err := a.run(t.Context(), a.job, nil)
+		e, err := a.run(t.Context(), a.job, "run", nil)
 		if err != nil || !e.Full || e.Late || e.Verdict != wire.Red || e.Seconds > 50 {
 			t.Errorf("%s: %+v %v", where, e, err)
 		}

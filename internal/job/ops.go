@@ -143,8 +143,9 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 // move applies what somebody wants done to a job.
 func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.Job, error) {
 	c := op.CallerFrom(ctx)
+	var from wire.State
 	j, err := r.change(tx, c.Tenant, id, func(j *Job) error {
-		from := j.State
+		from = j.State
 		if e.Kind == Told { // its agent acts on this one's words, too
 			j.Caller.Prompted = c.Prompts(j.Caller.Prompted, j.Caller.Chain())
 		}
@@ -162,6 +163,9 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.J
 		return nil, err
 	}
 	tx.AfterCommit(func() { r.wake(j.Tenant, j.ID) })
+	if from == wire.Queued && j.State != wire.Queued { // the train that it was in ends
+		tx.AfterCommit(func() { r.others(context.WithoutCancel(ctx), j) })
+	}
 	j.Comments = nil // those on files that the caller may not see are not for it; who reads the job has the others
 	return &j.Job, nil
 }

@@ -150,7 +150,7 @@ func (r *Room) tries(ctx context.Context, j *Job, t *wire.Train, line []*Job, n 
 	if !r.during(ctx, w, func() bool {
 		line, err := r.waiting(ctx, j.Tenant, j.Repo, j.Onto)
 		return err == nil && !slices.ContainsFunc(t.Cars, func(c wire.Car) bool { return riding(c, line) == nil })
-	}, func(running context.Context) { ran, err = r.together(running, t, cars) }) {
+	}, func(running context.Context) { ran, err = r.together(running, t, cars, j.ID+trainFolder) }) {
 		return ctx.Err() // the next step sees what became of it
 	}
 	if err != nil {
@@ -171,8 +171,21 @@ func sameCheck(j *Job) string {
 	return in + "\x00" + j.Check
 }
 
+// trainFolder ends the name of the folder in which a train's checks run: a job of it that leaves the queue is checked in its own.
+const trainFolder = ".train"
+
+// sweep takes away what trains left that a crash cut off.
+func (r *Room) sweep() {
+	left, _ := filepath.Glob(filepath.Join(r.Folder, "*"+trainFolder)) //nolint:errcheck // the pattern is a good one
+	for _, at := range left {
+		if err := clear(at); err != nil {
+			r.Log.Warn("a folder of a check stays", "folder", at, "err", err)
+		}
+	}
+}
+
 // together runs each check of some jobs on the commit of the last one's car, until one is red.
-func (r *Room) together(ctx context.Context, t *wire.Train, cars []*Job) (map[string]*wire.Evidence, error) {
+func (r *Room) together(ctx context.Context, t *wire.Train, cars []*Job, in string) (map[string]*wire.Evidence, error) {
 	out := map[string]*wire.Evidence{}
 	for _, j := range cars {
 		if out[sameCheck(j)] != nil {
@@ -191,7 +204,7 @@ func (r *Room) together(ctx context.Context, t *wire.Train, cars []*Job) (map[st
 		if err := r.Tools.Genuine(ctx, j.Repo, on.Base, on.Commit, false); err != nil {
 			return nil, err
 		}
-		e, err := r.run(ctx, &on, nil)
+		e, err := r.run(ctx, &on, in, nil)
 		if err != nil {
 			return nil, err
 		}

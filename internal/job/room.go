@@ -88,6 +88,7 @@ func (r *Room) Run(ctx context.Context) error {
 	r.base, r.born = ctx, r.DB.Now()
 	r.mu.Unlock()
 	defer r.all.Wait()
+	r.sweep()
 	var open []*Job
 	if err := r.DB.Begin(ctx, r.away, func() (err error) {
 		if err := r.adopt(ctx); err != nil {

@@ -280,3 +280,43 @@ func TestATrainThatMovedTheBranchIsWrittenDown(t *testing.T) {
 		t.Errorf("the queue takes its own move for somebody's: %+v %v", q, err)
 	}
 }
+
+// A train's checks run in a folder of their own: the folder of a job in it is that job's, which may be checked there meanwhile. A job that
+// leaves the queue wakes who leads the train.
+func TestATrainLeavesTheFoldersOfItsJobsAlone(t *testing.T) {
+	s := newStation(t)
+	s.Rooms, s.Train = nobody{}, 4
+	s.add("a", "true", map[string]string{"a.txt": "a"})
+	s.add("b", "test -e b.txt", map[string]string{"b.txt": "b"})
+	own := filepath.Join(s.Folder, "job_b", "tree")
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w := &worker{woken: make(chan struct{}, 1)}
+	for green := 0; green < 2; {
+		if err := s.advance(t.Context(), s.read("job_a"), w); err != nil {
+			t.Fatal(err)
+		}
+		q, err := s.queue(t.Context(), "t", s.repo, "main")
+		if err != nil || q.Train == nil || q.Train.Red != 0 {
+			t.Fatalf("there is no green train: %+v %v", q, err)
+		}
+		green = q.Train.Green
+	}
+	if _, err := os.Stat(own); err != nil {
+		t.Errorf("the train's check took the folder of another check away: %v", err)
+	}
+	ctx := op.WithCaller(t.Context(), op.Caller{Tenant: "t", Name: "ann"})
+	s.base, s.live = t.Context(), map[string]*worker{"job_a": w, "job_b": {woken: make(chan struct{}, 1)}}
+	if err := s.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := s.move(ctx, tx, "job_b", Event{Kind: Unqueued, Text: "ann took it out"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-w.woken:
+	default:
+		t.Error("nobody told the leader of the train that a job left the queue")
+	}
+}

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,7 +26,10 @@ func teamRoutes(p *Panel) {
 		func(v *visit, err error) error { return v.teams(words(err)) })
 	p.get("/panel/teams/{id}", func(v *visit) error { return v.team(v.r.PathValue("id"), "") })
 	teamAct(p, "pause", wire.Pause, "team-paused")
-	teamAct(p, "resume", wire.Resume, "team-resumed")
+	perform(p, "/panel/teams/{id}/resume", wire.Resume,
+		func(v *visit) (wire.ResumeIn, error) { return wire.ResumeIn{ID: v.r.PathValue("id")}, nil },
+		func(v *visit, _ wire.ResumeIn, t *wire.Team) error { return v.go303(teamHref(t.ID), "team-resumed") },
+		func(v *visit, err error) error { return v.team(v.r.PathValue("id"), words(err)) })
 	teamAct(p, "stop", wire.Stop, "team-stopped")
 	approve := func(v *visit, problem string) error {
 		id := v.r.PathValue("id")
@@ -41,7 +45,7 @@ func teamRoutes(p *Panel) {
 			Text: fmt.Sprintf("Its %d tasks become jobs, up to %d at once. What each makes is checked, and waits for your look.", len(t.Tasks),
 				t.Agents),
 			Subject: "plan " + n + " of " + t.ID, Action: teamHref(id) + "/approve", Back: teamHref(id), Fields: []Hidden{{"plan", n}},
-			Shown: teamTasks(TeamView{Team: t})})
+			Shown: teamPlan(t)})
 	}
 	p.get("/panel/teams/{id}/approve", func(v *visit) error { return approve(v, "") })
 	perform(p, "/panel/teams/{id}/approve", wire.Approve,
@@ -178,13 +182,35 @@ func (v TeamView) facts() []ui.Pair {
 	return out
 }
 
+// unlike are the tasks of a plan whose check is not the team's: what a lead changes of what green means is looked at first.
+func unlike(t *wire.Team) (out []*wire.Task) {
+	for _, k := range t.Tasks {
+		if k.Check != t.Check {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// planFacts is what of a task is no text.
+func planFacts(k *wire.Task) []ui.Pair {
+	return []ui.Pair{{Key: "Check", Value: checkWords(k.Check), Mono: true}, {Key: "Agent", Value: k.Agent, Mono: true},
+		{Key: "After", Value: strings.Join(k.After, ", ")}, {Key: "Files", Value: strings.Join(k.Files, ", "), Mono: true}}
+}
+
+// checkWords is a check as it is read.
+func checkWords(check string) string { return cmp.Or(check, "nothing") }
+
 // about is what stands below a task's name.
 func about(k *wire.Task) string {
 	parts := []string{firstLine(k.Text)}
 	if len(k.After) > 0 {
 		parts = append(parts, "after "+strings.Join(k.After, ", "))
 	}
-	if len(k.Needs) > 0 {
+	switch {
+	case len(k.Needs) > 0 && k.Stage == wire.Review: // it is merged, and not in the branch yet
+		return strings.Join(append(parts, k.Needs[0].What), " · ")
+	case len(k.Needs) > 0:
 		parts = append(parts, "its agent waits for your answer: "+k.Needs[0].What)
 	}
 	if k.Reason != "" {

@@ -41,14 +41,14 @@ func (r *Room) lead(ctx context.Context, t *Team) error {
 	c := t.Caller
 	switch {
 	case t.Session == "":
-		c.Idempotency = t.ID + ".lead"
+		c.Idempotency = fmt.Sprintf("%s.lead.open.%d", t.ID, t.Try)
 		id, err := r.open(op.WithCaller(ctx, c), t)
 		if err != nil {
 			return r.blocked(ctx, t, err)
 		}
 		return r.happened(ctx, t, Event{Kind: Opened, Text: id})
 	case t.Flight == "":
-		c.Idempotency = fmt.Sprintf("%s.lead.%d", t.ID, t.Turns)
+		c.Idempotency = fmt.Sprintf("%s.lead.%d.%d", t.ID, t.Try, t.Turns)
 		turn, err := op.Do(op.WithCaller(ctx, c), r.Rooms, session.SessionPrompt, session.PromptIn{ID: t.Session, Text: t.Prompt})
 		if err != nil {
 			return r.blocked(ctx, t, err)
@@ -106,11 +106,23 @@ func (r *Room) answer(as context.Context, t *Team) (said string, err error) {
 	return said, err
 }
 
-// hush ends the lead's turn of a team that does not go on.
+// hush ends the lead's turn that nobody wants any more.
 func (r *Room) hush(ctx context.Context, t *Team) error {
-	_, err := op.Do(op.WithCaller(ctx, t.Caller), r.Rooms, session.SessionCancel, session.TurnIn{ID: t.Session, Turn: t.Flight})
-	if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Conflict) {
+	if err := r.quiet(ctx, t); err != nil {
 		return err
 	}
 	return r.happened(ctx, t, Event{Kind: Hushed})
+}
+
+// quiet ends what the lead's session does, and its program where the team is over. Who stopped the team was let in for that: the rights
+// that its starter has left are no reason for a lead to go on.
+func (r *Room) quiet(ctx context.Context, t *Team) error {
+	if t.Session == "" {
+		return nil
+	}
+	err := r.End(ctx, t.Tenant, t.Session, t.State.Over() && job.Program(t.Lead))
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
 }

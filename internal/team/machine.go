@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"tandem/internal/fault"
 	"tandem/internal/foreign"
@@ -25,6 +26,10 @@ type Team struct {
 	Flight string `json:"flight,omitempty"` // the lead's turn under way
 	Turns  int64  `json:"turns,omitempty"`  // prompts of the lead so far
 	Bad    int64  `json:"bad,omitempty"`    // answers that were no plan, in a row
+	Hush   bool   `json:"hush,omitempty"`   // the turn under way is about something that nobody asks any more
+	Begins string `json:"begins,omitempty"` // the task that is being begun: it may have a job already
+	Rests  bool   `json:"rests,omitempty"`  // its lead and its jobs are to be brought to rest
+	Try    int64  `json:"try,omitempty"`    // how often it was resumed: the lead is asked with a key of its own each time
 }
 
 // Event is something that happened to a team.
@@ -37,6 +42,8 @@ type Event struct {
 	Plan *wire.Plan
 	// Approved
 	Version int64
+	// Resumed: the new end of its time
+	Until time.Time
 	// of a task
 	Task string
 	Job  *job.Job
@@ -53,7 +60,9 @@ const (
 	Broke    Kind = "broke"    // the lead's turn failed
 	Edited   Kind = "edited"   // a person wrote a plan
 	Approved Kind = "approved" // a person approved the plan
+	Begins   Kind = "begins"   // a task is about to have a job
 	Began    Kind = "began"    // a task has a job
+	Unbegun  Kind = "unbegun"  // it has none after all
 	Saw      Kind = "saw"      // where a task's job stands
 	Retried  Kind = "retried"  // a job that stopped was resumed
 	Told     Kind = "told"     // a task's agent heard what the lead said
@@ -63,7 +72,8 @@ const (
 	Resumed  Kind = "resumed"
 	Stopped  Kind = "stopped"
 	Blocked  Kind = "blocked" // it cannot go on by itself
-	Hushed   Kind = "hushed"  // the lead's turn of a stopped team is over
+	Hushed   Kind = "hushed"  // the lead's turn that nobody wants is over
+	Rested   Kind = "rested"  // nothing of a team that does not go on is at work
 	Ended    Kind = "ended"   // all is merged
 )
 
@@ -78,6 +88,9 @@ const (
 // Apply moves the team, or says why the event does not fit where it stands.
 func (t *Team) Apply(e Event, now time.Time) error {
 	was := t.State
+	if err := t.lasts(e, now); err != nil {
+		return err
+	}
 	if err := t.apply(e); err != nil {
 		return err
 	}
@@ -96,10 +109,11 @@ func (t *Team) apply(e Event) error {
 	live := t.State == wire.Planning || t.State == wire.Working
 	planned := t.ApprovedBy != ""
 	switch {
-	case e.Kind == Opened && live && t.Session == "":
-		t.Session = e.Text
-	case e.Kind == Prompted && live && t.Flight == "" && t.Prompt != "":
-		t.Flight, t.Turns = e.Text, t.Turns+1
+	case e.Kind == Opened && t.Session == "":
+		t.Session, t.Rests = e.Text, t.Rests || t.resting()
+	case e.Kind == Prompted && t.Flight == "":
+		t.Flight, t.Turns, t.Rests = e.Text, t.Turns+1, t.Rests || t.resting()
+		t.Hush = !live || t.Prompt == "" // somebody did something else meanwhile
 	case e.Kind == Answered && t.State == wire.Planning && t.Flight != "":
 		t.proposed(e.Text)
 	case e.Kind == Answered && t.State == wire.Working && t.Flight != "":
@@ -125,9 +139,13 @@ func (t *Team) apply(e Event) error {
 		if err != nil {
 			return err
 		}
-		t.State, t.Reason, t.ApprovedBy, t.Share, t.Prompt, t.Flight = wire.Working, "", e.By, each, "", ""
+		t.State, t.Reason, t.ApprovedBy, t.Share, t.Prompt, t.Hush = wire.Working, "", e.By, each, "", t.Flight != ""
+	case e.Kind == Begins && t.State == wire.Working && task != nil && task.Stage == wire.Waits && task.Job == "":
+		t.Begins = e.Task
 	case e.Kind == Began && task != nil && task.Stage == wire.Waits && task.Job == "":
-		task.Job, task.Stage = e.Job.ID, wire.AtWork
+		task.Job, task.Stage, t.Begins, t.Rests = e.Job.ID, wire.AtWork, "", t.Rests || t.resting()
+	case e.Kind == Unbegun:
+		t.Begins = ""
 	case e.Kind == Saw && task != nil && task.Job == e.Job.ID && !task.Over():
 		t.saw(task, e.Job)
 	case e.Kind == Retried && task != nil:
@@ -138,24 +156,48 @@ func (t *Team) apply(e Event) error {
 		task.Held = true
 	case e.Kind == Loosed && task != nil:
 		task.Held = false
-	case e.Kind == Paused && (live || t.State == wire.Proposed):
-		t.State, t.Reason = wire.Paused, e.Text
+	case e.Kind == Paused && (live || t.State == wire.Proposed || t.State == wire.Blocked):
+		t.State, t.Reason, t.Rests = wire.Paused, e.Text, true
 	case e.Kind == Blocked && live:
-		t.block(e.Text)
+		if t.block(e.Text); e.Task != "" && e.Task == t.Begins { // it could not be begun
+			t.Begins = ""
+		}
 	case e.Kind == Resumed && (t.State == wire.Paused || t.State == wire.Blocked):
+		if !e.Until.IsZero() {
+			t.Until = e.Until
+		}
 		t.resume()
 	case e.Kind == Stopped && !t.State.Over():
-		t.State, t.Reason, t.Prompt = wire.Stopped, e.Text, ""
+		t.State, t.Reason, t.Prompt, t.Rests = wire.Stopped, e.Text, "", true
 	case e.Kind == Hushed:
-		t.Flight = ""
+		t.Flight, t.Hush = "", false
+	case e.Kind == Rested:
+		t.Flight, t.Hush, t.Rests = "", false, false
 	case e.Kind == Ended && t.State == wire.Working && t.over():
-		t.State, t.Reason, t.Report = wire.Done, "", e.Text
+		t.State, t.Reason, t.Report, t.Rests = wire.Done, "", e.Text, true
 	default:
 		return fault.New(fault.Conflict, "team", "this cannot be done now: the team is %s", t.State).
 			WithNext("see where it stands: tandem team show %s", t.ID)
 	}
 	return nil
 }
+
+// lasts refuses to let a team go on whose time is over.
+func (t *Team) lasts(e Event, now time.Time) error {
+	switch {
+	case e.Kind != Resumed:
+	case !e.Until.IsZero() && !e.Until.After(now):
+		return fault.New(fault.Invalid, "team.resume", "that time is over already").
+			WithNext("name one that is to come: tandem team resume %s --until 18:00", t.ID)
+	case e.Until.IsZero() && !t.Until.IsZero() && !t.Until.After(now):
+		return fault.New(fault.Conflict, "team.resume", "its time is over: it was to work until %s", t.Until.Format(time.RFC3339)).
+			WithNext("give it more: tandem team resume %s --until 18:00", t.ID)
+	}
+	return nil
+}
+
+// resting says that nothing of the team may be at work.
+func (t *Team) resting() bool { return t.State == wire.Paused || t.State.Over() }
 
 func (t *Team) task(name string) *wire.Task {
 	i := slices.IndexFunc(t.Tasks, func(k *wire.Task) bool { return k.Name == name })
@@ -221,9 +263,16 @@ func (t *Team) saw(k *wire.Task, j *job.Job) {
 	case job.Queued:
 		k.Stage = wire.Queued
 	case job.Merged:
-		k.Stage, k.Reason = wire.Merged, ""
+		if k.Stage, k.Reason = wire.Merged, ""; j.Next != "" { // what comes after it would begin without it
+			k.Stage, k.Reason = wire.Review, "it is merged, and not in "+t.Onto+" yet, which is checked out"
+			k.Needs = []job.Need{{What: k.Reason + ": " + j.Next, Next: j.Next}}
+		}
 	case job.Stopped:
 		switch {
+		case j.Session != "" && j.Path == "":
+			t.drop(k, "its job was discarded")
+		case j.StoppedBy == t.ID: // as long as the team was at rest
+			k.Held = true
 		case k.Held:
 		case j.StoppedBy != "":
 			k.Stage = wire.Halted
@@ -259,8 +308,11 @@ func (t *Team) decided(said string) {
 	t.Flight, t.Prompt = "", ""
 	k := t.task(t.About)
 	t.About = ""
-	word, rest, _ := strings.Cut(strings.TrimSpace(said), " ")
-	word, rest = strings.Trim(word, ":*\n"), clip(strings.TrimSpace(rest), 2000)
+	word, rest := strings.TrimSpace(said), ""
+	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
+		word, rest = word[:i], clip(strings.TrimSpace(word[i:]), 2000)
+	}
+	word = strings.Trim(word, ":*")
 	switch {
 	case k == nil || k.Over():
 	case word == "RETRY" && rest != "":
@@ -289,7 +341,8 @@ func (t *Team) drop(k *wire.Task, why string) {
 
 // resume goes on where a team was paused or blocked; what failed is tried again.
 func (t *Team) resume() {
-	t.Reason = ""
+	t.Reason, t.Rests, t.Hush = "", false, t.Flight != ""
+	t.Try++
 	switch {
 	case t.ApprovedBy == "" && len(t.Tasks) > 0:
 		t.State = wire.Proposed

@@ -3,6 +3,7 @@ package team
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,7 +62,11 @@ func (r *Room) Ops() []op.Op {
 		wire.Pause.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/teams/{id}/pause",
 			Doc: "Pause a team: its jobs are stopped, and nothing begins until it is resumed."}, one, move(Event{Kind: Paused}, " paused it")),
 		wire.Resume.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/teams/{id}/resume",
-			Doc: "Let a team go on that is paused or blocked; tasks that failed are tried again."}, one, move(Event{Kind: Resumed}, "")),
+			Doc: "Let a team go on that is paused or blocked; tasks that failed are tried again. One whose time is over needs another time."},
+			func(in wire.ResumeIn) op.Resource { return at(in.ID) },
+			func(ctx context.Context, tx *db.Tx, in wire.ResumeIn) (*wire.Team, error) {
+				return r.move(ctx, tx, in.ID, Event{Kind: Resumed, Until: in.Until.UTC()})
+			}),
 		wire.Stop.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/teams/{id}/stop",
 			Doc: "Stop a team for good. Its jobs are stopped and keep their workspaces; what was merged stays."}, one,
 			move(Event{Kind: Stopped}, " stopped it")),
@@ -138,12 +143,18 @@ func (r *Room) start(ctx context.Context, in wire.StartIn) (out *wire.Team, err 
 		Onto: onto, Agents: in.Agents, Lead: in.Lead, Workers: in.Workers, Check: in.Check, Budget: in.Budget, Until: in.Until.UTC(),
 		By: c.Name}}
 	t.Prompt = first(t)
+	if out, err := r.Tools.Out(ctx, repo, onto); err != nil {
+		return nil, err
+	} else if out {
+		t.Reason = fmt.Sprintf("%s is checked out in %s, and tandem does not move it under your files: type the line that each merged job has, "+
+			"or leave the branch there: git -C %s switch --detach", onto, repo, repo)
+	}
 	err = r.DB.Write(ctx, func(tx *db.Tx) error {
 		t.MadeAt, t.MovedAt = tx.Now(), tx.Now()
 		if err := r.roomFor(tx, c.Tenant); err != nil {
 			return err
 		}
-		tx.AfterCommit(r.rouse)
+		tx.AfterCommit(r.Rouse)
 		return r.insert(tx, t)
 	})
 	op.Note(ctx, "team", t.ID)
@@ -169,7 +180,11 @@ func (r *Room) roomFor(tx *db.Tx, tenant string) error {
 
 // move applies what somebody wants done to a team.
 func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.Team, error) {
-	t, err := r.change(tx, op.CallerFrom(ctx).Tenant, id, func(t *Team) error {
+	c := op.CallerFrom(ctx)
+	t, err := r.change(tx, c.Tenant, id, func(t *Team) error {
+		if e.Kind == Edited { // its agents act on this one's words, too
+			t.Caller.Prompted = c.Prompts(t.Caller.Prompted, t.Caller.Chain())
+		}
 		op.Note(ctx, "from", t.State)
 		return t.Apply(e, tx.Now())
 	})
@@ -177,7 +192,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.T
 		return nil, err
 	}
 	op.Note(ctx, "state", t.State)
-	tx.AfterCommit(r.rouse)
+	tx.AfterCommit(r.Rouse)
 	return &t.Team, nil
 }
 

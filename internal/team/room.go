@@ -2,7 +2,10 @@ package team
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,17 +31,24 @@ type Room struct {
 	Model func(ctx context.Context, name string) ([]op.Bound, error)
 	// Used is what a session used up.
 	Used func(ctx context.Context, session string) (session.Used, error)
+	// Halt stops a job that goes on by itself, and says whether it is stopped by this team's word; End ends the turns of a session, and its
+	// program where that is to go. Both do so also when who started the team may not do that any more.
+	Halt func(ctx context.Context, tenant, job, team, why string) (bool, error)
+	End  func(ctx context.Context, tenant, session string, program bool) error
 	// Step is called before each step, for tests that let the server die there.
 	Step func(t *Team)
 
 	still func(context.Context, op.Caller) error
 	woken chan struct{}
 	busy  atomic.Bool
+	moved bool // of Run alone: a step changed a row
 }
 
 // New makes the room. It does nothing until Run. Still says why who started a team would not be let in again.
 func New(d *db.DB, j *journal.Journal, log *slog.Logger, still func(context.Context, op.Caller) error) *Room {
 	return &Room{DB: d, Journal: j, Log: log, still: still, woken: make(chan struct{}, 1), Step: func(*Team) {},
+		Halt:  func(context.Context, string, string, string, string) (bool, error) { return false, nil },
+		End:   func(context.Context, string, string, bool) error { return nil },
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
 		Used:  func(context.Context, string) (session.Used, error) { return session.Used{}, nil }}
 }
@@ -46,27 +56,34 @@ func New(d *db.DB, j *journal.Journal, log *slog.Logger, still func(context.Cont
 // Busy says whether a team goes on by itself.
 func (r *Room) Busy() bool { return r.busy.Load() }
 
-// rouse has the teams looked at now.
-func (r *Room) rouse() {
+// Rouse has the teams looked at now.
+func (r *Room) Rouse() {
 	select {
 	case r.woken <- struct{}{}:
 	default:
 	}
 }
 
-// Run goes on with every team that is at work, until ctx ends. Where none is, nothing is read until somebody does something.
+// How long nobody looks at teams. A job that moves and whoever does something to a team make them be looked at, too; a lead does not.
+const often, seldom = time.Second, 10 * time.Second
+
+// Run goes on with every team that is at work, until ctx ends. Where none is, nothing is read until somebody does something. What did not
+// work is tried again less and less often.
 func (r *Room) Run(ctx context.Context) {
+	failures := 0
 	for ctx.Err() == nil {
 		open, err := r.rows(ctx, "home = ? AND state NOT IN (?, ?) ORDER BY id", r.Owner.Home, string(wire.Done), string(wire.Stopped))
 		if err == nil {
 			var ending []*Team
-			ending, err = r.rows(ctx, "home = ? AND state = ? ORDER BY id DESC LIMIT 100", r.Owner.Home, string(wire.Stopped))
+			ending, err = r.rows(ctx, "home = ? AND state IN (?, ?) ORDER BY id DESC LIMIT 100", r.Owner.Home, string(wire.Done),
+				string(wire.Stopped))
 			open = append(open, ending...)
 		}
 		if err != nil && ctx.Err() == nil {
 			r.Log.Warn("teams wait for the database", "err", err)
 		}
-		again := err != nil
+		again, failed, wait := err != nil, err != nil, seldom
+		r.moved = false
 		for _, t := range open {
 			if !t.next() {
 				continue
@@ -76,14 +93,28 @@ func (r *Room) Run(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			if err := r.step(ctx, t); err != nil && ctx.Err() == nil {
+			if err := r.step(ctx, t); errors.Is(err, errStale) {
+				r.Rouse()
+			} else if err != nil && ctx.Err() == nil {
 				r.Log.Error("a team's step", "team", t.ID, "err", err)
+				failed = true
+			}
+			if t.Prompt != "" && !t.resting() {
+				wait = often
 			}
 		}
 		r.busy.Store(again)
-		wait := time.Second
-		if !again {
+		switch {
+		case !again:
 			wait = time.Hour
+		case failed:
+			wait = min(often<<min(failures, 10), time.Minute)
+			failures++
+		case r.moved:
+			wait = often
+		}
+		if !failed {
+			failures = 0
 		}
 		pause(ctx, r.woken, wait)
 	}
@@ -104,20 +135,10 @@ func (t *Team) next() bool {
 	switch t.State {
 	case wire.Planning, wire.Working:
 		return true
-	case wire.Paused, wire.Stopped:
-		return t.Flight != "" || t.working() != nil
+	case wire.Blocked:
+		return t.Flight != "" || !t.Until.IsZero() || slices.ContainsFunc(t.Tasks, func(k *wire.Task) bool { return k.Job != "" && !k.Over() })
 	}
-	return t.Flight != ""
-}
-
-// working is a task whose job goes on though the team does not.
-func (t *Team) working() *wire.Task {
-	for _, k := range t.Tasks {
-		if k.Stage == wire.AtWork && !k.Held {
-			return k
-		}
-	}
-	return nil
+	return t.Flight != "" || t.Rests
 }
 
 // blocked stops a team that cannot go on by itself, and says why; what a room that is away says is tried again.
@@ -129,9 +150,7 @@ func (r *Room) blocked(ctx context.Context, t *Team, err error) error {
 	if f.Kind == fault.Unavailable || f.Kind == fault.Internal {
 		return err
 	}
-	why := f.Msg
-	if f.Next != "" {
-		why += "; " + f.Next
-	}
-	return r.happened(ctx, t, Event{Kind: Blocked, Text: why})
+	return r.happened(ctx, t, Event{Kind: Blocked, Text: said(f)})
 }
+
+func said(f *fault.Error) string { return strings.TrimSuffix(f.Msg+"; "+f.Next, "; ") }

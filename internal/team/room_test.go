@@ -31,29 +31,48 @@ type rooms struct {
 	mu      sync.Mutex
 	prompts []string
 	keys    map[string]any
+	asked   map[string]string
+	before  func(in any) // of each call
 	jobs    map[string]*job.Job
 	answer  func(prompt string) string
 	starts  int
 }
 
 func (s *rooms) Invoke(ctx context.Context, name string, in any) (any, error) {
+	if s.before != nil {
+		s.before(in)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	key := name + op.CallerFrom(ctx).Idempotency
+	key, words := name+op.CallerFrom(ctx).Idempotency, fmt.Sprintf("%+v", in)
 	if was, there := s.keys[key]; there && op.CallerFrom(ctx).Idempotency != "" {
+		if s.asked[key] != words {
+			return nil, fault.New(fault.Conflict, name, "the idempotency key was used for something else")
+		}
 		return was, nil
 	}
-	out, err := s.invoke(in)
+	out, err := s.invoke(name, in)
 	if err == nil {
-		s.keys[key] = out
+		s.keys[key], s.asked[key] = out, words
 	}
 	return out, err
 }
 
-func (s *rooms) invoke(in any) (any, error) {
+// Halt is how the room of jobs stops one.
+func (s *rooms) Halt(_ context.Context, _, id, team, _ string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.jobs[id]
+	if !j.State.Waits() {
+		j.State, j.StoppedBy = job.Stopped, team
+	}
+	return j.State == job.Stopped && j.StoppedBy == team, nil
+}
+
+func (s *rooms) invoke(name string, in any) (any, error) {
 	one := func(id string) (*job.Job, error) {
 		j := *s.jobs[id]
 		return &j, nil
@@ -78,13 +97,13 @@ func (s *rooms) invoke(in any) (any, error) {
 		j := &job.Job{ID: fmt.Sprint("job_", s.starts), State: job.Working, Task: in.Task, Budget: in.Budget, Onto: in.Onto}
 		s.jobs[j.ID] = j
 		return one(j.ID)
-	case job.StopIn:
-		s.jobs[in.ID].State, s.jobs[in.ID].StoppedBy = job.Stopped, "ann"
-		return one(in.ID)
 	case job.SendIn:
 		s.jobs[in.ID].State = job.Working
 		return one(in.ID)
-	case job.IDIn: // read, or resumed
+	case job.IDIn:
+		if j := s.jobs[in.ID]; name == string(job.Resume) {
+			j.State, j.StoppedBy = job.Working, ""
+		}
 		return one(in.ID)
 	}
 	return nil, fault.New(fault.NotFound, "rooms", "there is no %T", in)
@@ -96,9 +115,17 @@ func (s *rooms) set(id string, state job.State) {
 	s.jobs[id].State, s.jobs[id].Commit = state, "c"
 }
 
-// A server that dies before any step of a team is followed by one that goes on: the lead is asked once, each task becomes one job, no task
-// begins before those that it comes after are merged, and a team that waits for a person calls nobody.
-func TestATeamOutlivesTheServer(t *testing.T) {
+// house is a database, a repository and the rooms around a team's.
+type house struct {
+	db   *db.DB
+	far  *rooms
+	home string
+	env  []string
+	key  ed25519.PrivateKey
+}
+
+func build(t *testing.T) *house {
+	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +143,7 @@ func TestATeamOutlivesTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
+	t.Cleanup(func() { d.Close() })
 	if _, err := d.Migrate(t.Context(), journal.Migrations, Migrations); err != nil {
 		t.Fatal(err)
 	}
@@ -124,13 +151,27 @@ func TestATeamOutlivesTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far := &rooms{keys: map[string]any{}, jobs: map[string]*job.Job{}, answer: func(string) string { return plan }}
+	return &house{db: d, home: home, env: env, key: key, far: &rooms{keys: map[string]any{}, asked: map[string]string{},
+		jobs: map[string]*job.Job{}, answer: func(string) string { return plan }}}
+}
+
+// room is the room of teams of the server with that fence.
+func (h *house) room(fence int64) *Room {
+	r := New(h.db, journal.New(h.db, h.key), slog.New(slog.DiscardHandler), func(context.Context, op.Caller) error { return nil })
+	r.Rooms, r.Halt, r.Tools, r.Owner = h.far, h.far.Halt, checkout.Tools{Env: h.env}, owner.Server{ID: fmt.Sprint(fence), Fence: fence}
+	return r
+}
+
+// A server that dies before any step of a team is followed by one that goes on: the lead is asked once, each task becomes one job, no task
+// begins before those that it comes after are merged, and a team that waits for a person calls nobody.
+func TestATeamOutlivesTheServer(t *testing.T) {
+	h := build(t)
+	d, far := h.db, h.far
 	fence := int64(0)
 	serve := func() (*Room, context.CancelFunc, chan struct{}) {
 		fence++
 		ctx, cancel := context.WithCancel(t.Context())
-		r := New(d, journal.New(d, key), slog.New(slog.DiscardHandler), func(context.Context, op.Caller) error { return nil })
-		r.Rooms, r.Tools, r.Owner = far, checkout.Tools{Env: env}, owner.Server{ID: fmt.Sprint(fence), Fence: fence}
+		r := h.room(fence)
 		steps := 0
 		r.Step = func(*Team) {
 			if steps++; steps == 2 { // each server dies before its second step
@@ -143,7 +184,7 @@ func TestATeamOutlivesTheServer(t *testing.T) {
 	}
 	r, cancel, ended := serve()
 	caller := op.WithCaller(t.Context(), op.Caller{Tenant: "t", Actor: "act_1", Name: "ann", Kind: op.Person})
-	made, err := r.start(caller, wire.StartIn{Goal: "g", Folder: home, Lead: "m/m", Agents: 2, Budget: job.Budget{Turns: 10}})
+	made, err := r.start(caller, wire.StartIn{Goal: "g", Folder: h.home, Lead: "m/m", Agents: 2, Budget: job.Budget{Turns: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +197,7 @@ func TestATeamOutlivesTheServer(t *testing.T) {
 				r, cancel, ended = serve()
 			default:
 			}
-			r.rouse()
+			r.Rouse()
 			if last, err = r.get(t.Context(), "t", made.ID); err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,16 +16,20 @@ import (
 
 // step does what the row says is next. A step that a crash cut off is done again, and finds what it did before.
 func (r *Room) step(ctx context.Context, t *Team) error {
-	if t.State != wire.Planning && t.State != wire.Working {
+	switch {
+	case t.Rests:
 		return r.rest(ctx, t)
+	case t.Hush || t.Flight != "" && t.State != wire.Planning && t.State != wire.Working:
+		return r.hush(ctx, t)
+	case !t.Until.IsZero() && !r.DB.Now().Before(t.Until) && !t.resting() && t.State != wire.Proposed:
+		return r.happened(ctx, t, Event{Kind: Paused, Text: "its time is over: it was to work until " + t.Until.Format(time.RFC3339)})
+	case t.State == wire.Blocked:
+		return r.sees(ctx, t)
 	}
 	if err := r.still(ctx, t.Caller); fault.Is(err, fault.Unauthenticated) {
 		return r.happened(ctx, t, Event{Kind: Blocked, Text: t.By + " started it, and may do nothing here any more"})
 	} else if err != nil {
 		return err
-	}
-	if !t.Until.IsZero() && !r.DB.Now().Before(t.Until) {
-		return r.happened(ctx, t, Event{Kind: Paused, Text: "its time is over: it was to work until " + t.Until.Format(time.RFC3339)})
 	}
 	if t.Prompt != "" {
 		if err := r.lead(ctx, t); err != nil || t.State == wire.Planning {
@@ -40,7 +45,7 @@ func (r *Room) step(ctx context.Context, t *Team) error {
 		}
 	}
 	for _, k := range t.ready() {
-		if err := r.begin(ctx, t, k); err != nil {
+		if err := r.begin(ctx, t, k.Name); err != nil {
 			return err
 		}
 	}
@@ -50,24 +55,37 @@ func (r *Room) step(ctx context.Context, t *Team) error {
 	return nil
 }
 
-// rest brings a team to rest that is paused or stopped: the lead's turn is ended, and so are its jobs' turns.
+// rest brings a team to rest: its lead's turn is ended, and each of its jobs that goes on by itself is stopped, also one that was being
+// begun. One that waits for a person's look stays there.
 func (r *Room) rest(ctx context.Context, t *Team) error {
-	if t.Flight != "" {
-		return r.hush(ctx, t)
-	}
-	for k := t.working(); k != nil; k = t.working() {
-		_, err := op.Do(op.WithCaller(ctx, t.Caller), r.Rooms, job.Stop, job.StopIn{ID: k.Job})
-		if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-		if err := r.happened(ctx, t, Event{Kind: Held, Task: k.Name}); err != nil {
-			return err
-		}
-		if k = t.task(k.Name); k == nil || !k.Held { // somebody else moved the team
-			return nil
+	if k := t.task(t.Begins); k != nil { // by its key it is the job that there is
+		if err := r.started(ctx, t, k); err != nil {
+			if f := fault.Public(err); f.Kind == fault.Unavailable || f.Kind == fault.Internal || ctx.Err() != nil {
+				return err
+			}
+			if err := r.happened(ctx, t, Event{Kind: Unbegun, Task: k.Name}); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	if err := r.quiet(ctx, t); err != nil {
+		return err
+	}
+	for _, k := range t.Tasks {
+		if k.Job == "" || k.Over() {
+			continue
+		}
+		held, err := r.Halt(ctx, t.Tenant, k.Job, t.ID, "its team is "+string(t.State))
+		if err != nil {
+			return err
+		}
+		if held && !k.Held {
+			if err := r.happened(ctx, t, Event{Kind: Held, Task: k.Name}); err != nil {
+				return err
+			}
+		}
+	}
+	return r.happened(ctx, t, Event{Kind: Rested})
 }
 
 // look sees where a task's job stands, and does to it what is next.
@@ -83,6 +101,15 @@ func (r *Room) look(ctx context.Context, t *Team, name string) error {
 		}
 		return r.happened(ctx, t, Event{Kind: e, Task: name})
 	}
+	if k.Held || k.Say != "" || k.Again { // the row may be older than what somebody said
+		now, err := r.get(ctx, t.Tenant, t.ID)
+		if err != nil {
+			return err
+		}
+		if now.State != t.State {
+			return errStale
+		}
+	}
 	switch {
 	case k.Held:
 		_, err := op.Do(as, r.Rooms, job.Resume, job.IDIn{ID: k.Job})
@@ -94,14 +121,35 @@ func (r *Room) look(ctx context.Context, t *Team, name string) error {
 		_, err := op.Do(as, r.Rooms, job.Resume, job.IDIn{ID: k.Job})
 		return done(Retried, err)
 	}
-	j, err := op.Do(as, r.Rooms, job.Get, job.IDIn{ID: k.Job})
+	return r.see(ctx, t, k)
+}
+
+// sees sees where the jobs of a blocked team stand: those that are at work go on.
+func (r *Room) sees(ctx context.Context, t *Team) error {
+	for _, k := range t.Tasks {
+		if k.Job == "" || k.Over() || t.State != wire.Blocked {
+			continue
+		}
+		if err := r.see(ctx, t, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// see takes where a task's job stands.
+func (r *Room) see(ctx context.Context, t *Team, k *wire.Task) error {
+	j, err := op.Do(op.WithCaller(ctx, t.Caller), r.Rooms, job.Get, job.IDIn{ID: k.Job})
+	if err != nil && t.State == wire.Blocked && ctx.Err() == nil {
+		return nil // it waits for somebody already
+	}
 	if fault.Is(err, fault.NotFound) {
-		return r.happened(ctx, t, Event{Kind: Blocked, Text: fmt.Sprintf("the job %s of the task %s is gone", k.Job, name)})
+		return r.happened(ctx, t, Event{Kind: Blocked, Text: fmt.Sprintf("the job %s of the task %s is gone", k.Job, k.Name)})
 	}
 	if err != nil {
 		return r.blocked(ctx, t, err)
 	}
-	e := Event{Kind: Saw, Task: name, Job: j}
+	e := Event{Kind: Saw, Task: k.Name, Job: j}
 	if !changes(t, e) {
 		return nil
 	}
@@ -122,17 +170,34 @@ func changes(t *Team, e Event) bool {
 	return err != nil || string(was) != string(now)
 }
 
-// begin has a task done as a job of its own. The key makes a step that a crash cut off find the same job again.
-func (r *Room) begin(ctx context.Context, t *Team, k *wire.Task) error {
-	if t.State != wire.Working {
+// begin has a task done as a job of its own. The row says so first: a team that was stopped or paused meanwhile begins nothing, and one
+// that is stopped in this moment knows of the job.
+func (r *Room) begin(ctx context.Context, t *Team, name string) error {
+	k := t.task(name)
+	if t.State != wire.Working || k == nil || k.Job != "" {
 		return nil
 	}
+	if t.Begins != name {
+		if err := r.happened(ctx, t, Event{Kind: Begins, Task: name}); err != nil {
+			return err
+		}
+	}
+	err := r.started(ctx, t, t.task(name))
+	if f := fault.Public(err); err != nil && ctx.Err() == nil && f.Kind != fault.Unavailable && f.Kind != fault.Internal {
+		return r.happened(ctx, t, Event{Kind: Blocked, Task: name, Text: said(f)})
+	}
+	return err
+}
+
+// started starts a task's job. The key makes a step that a crash cut off find the same job again: what the job hears is of the plan alone,
+// and the same each time.
+func (r *Room) started(ctx context.Context, t *Team, k *wire.Task) error {
 	c := t.Caller
 	c.Idempotency = t.ID + "." + k.Name
 	j, err := op.Do(op.WithCaller(ctx, c), r.Rooms, job.Start, job.StartIn{Task: told(t, k), Folder: t.Folder, Onto: t.Onto, Agent: k.Agent,
 		Check: k.Check, Budget: t.Share})
 	if err != nil {
-		return r.blocked(ctx, t, err)
+		return err
 	}
 	return r.happened(ctx, t, Event{Kind: Began, Task: k.Name, Job: j})
 }
@@ -148,14 +213,19 @@ func told(t *Team, k *wire.Task) string {
 	}
 	var others []string
 	for _, o := range t.Tasks {
-		if o != k && o.Stage == wire.AtWork {
+		if o.Name != k.Name && !t.follows(o, k.Name) && !t.follows(k, o.Name) {
 			others = append(others, o.Name)
 		}
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(&b, " Others work on %s at the same time, in checkouts of their own: do only your task.", strings.Join(others, ", "))
+		fmt.Fprintf(&b, " Others may work on %s at the same time, in checkouts of their own: do only your task.", strings.Join(others, ", "))
 	}
 	return b.String()
+}
+
+// follows says whether a task comes after another one, also with others between them.
+func (t *Team) follows(k *wire.Task, name string) bool {
+	return slices.ContainsFunc(k.After, func(a string) bool { return a == name || t.follows(t.task(a), name) })
 }
 
 // report is what became of a team, from what happened.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"embed"
 	"encoding/json"
-	"errors"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -94,12 +93,16 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Team) error) (*Team
 	return t, err
 }
 
-// happened moves a team that works by itself, with its event. What somebody else did to it meanwhile makes the event stale, and nothing
-// happens.
+// facts are events of something that is there now, whatever somebody did to the team meanwhile: a team at rest has to know of it.
+var facts = map[Kind]bool{Opened: true, Prompted: true, Began: true, Held: true}
+
+// happened moves a team that works by itself, with its event. What somebody else did to it meanwhile makes the event stale: errStale is
+// said then, and nothing happens.
 func (r *Room) happened(ctx context.Context, t *Team, e Event) error {
-	err := r.DB.Write(ctx, func(tx *db.Tx) error {
+	r.moved = true
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
 		after, err := r.change(tx, t.Tenant, t.ID, func(now *Team) error {
-			if now.State != t.State || now.Version != t.Version || now.Flight != t.Flight {
+			if !facts[e.Kind] && (now.State != t.State || now.Version != t.Version || now.Flight != t.Flight) {
 				return errStale
 			}
 			return now.Apply(e, tx.Now())
@@ -119,10 +122,6 @@ func (r *Room) happened(ctx context.Context, t *Team, e Event) error {
 		}
 		return err
 	})
-	if errors.Is(err, errStale) {
-		return nil
-	}
-	return err
 }
 
 // Restored pauses the teams that were at work when a copy was made. All teams of the copy are this server's from now on.
@@ -134,7 +133,7 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 	open, err := db.Collect(rows, err, func(rows *sql.Rows) (*Team, error) { return scan(rows) })
 	for _, t := range open {
 		if _, err := r.change(tx, t.Tenant, t.ID, func(t *Team) error {
-			t.Flight = "" // turns of a copy are ended by their own room, and jobs are stopped
+			t.Flight, t.Hush, t.Begins = "", false, "" // turns of a copy are ended by their own room, and jobs are stopped
 			for _, k := range t.Tasks {
 				k.Held = k.Held || k.Stage == wire.AtWork
 			}

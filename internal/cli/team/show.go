@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/team/wire"
@@ -40,6 +41,11 @@ func show(w io.Writer, t *wire.Team) {
 			fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Name, k.Stage, k.Agent, k.Job, strings.Join(k.After, " "), kit.VisibleLine(what))
 		}
 		tab.Flush()
+		for _, k := range t.Tasks {
+			if k.Check != t.Check {
+				fmt.Fprintf(w, "%s is checked by %s\n", k.Name, instead(t, k))
+			}
+		}
 	}
 	if s := t.Spent; s != nil {
 		of := ""
@@ -54,22 +60,42 @@ func show(w io.Writer, t *wire.Team) {
 	next(w, t)
 }
 
+// instead is a task's check that is not the team's, beside that one.
+func instead(t *wire.Team, k *wire.Task) string {
+	own := "nothing"
+	if k.Check != "" {
+		own = "`" + kit.VisibleLine(k.Check) + "`"
+	}
+	if t.Check == "" {
+		return own
+	}
+	return own + ", and not by the team's check `" + kit.VisibleLine(t.Check) + "`"
+}
+
 // next prints what a person does.
 func next(w io.Writer, t *wire.Team) {
 	switch t.State {
 	case wire.Proposed:
 		fmt.Fprintf(w, "look at the plan: tandem team plan %s\nthen: tandem team approve %s --plan %d\n", t.ID, t.ID, t.Version)
 	case wire.Paused, wire.Blocked:
+		if !t.Until.IsZero() && !t.Until.After(time.Now()) {
+			fmt.Fprintf(w, "give it more time, and let it go on: tandem team resume %s --until 18:00\n", t.ID)
+			return
+		}
 		fmt.Fprintf(w, "let it go on: tandem team resume %s\n", t.ID)
 	case wire.Working:
 		for _, k := range t.Tasks {
 			for _, n := range k.Needs {
+				if k.Stage == wire.Review {
+					fmt.Fprintf(w, "%s: %s\n", k.Name, kit.VisibleLine(n.What))
+					continue
+				}
 				fmt.Fprintf(w, "the agent of %s waits for your answer: %s\n", k.Name, kit.VisibleLine(n.Next))
 			}
-			switch k.Stage {
-			case wire.Review:
+			switch {
+			case k.Stage == wire.Review && len(k.Needs) == 0:
 				fmt.Fprintf(w, "%s waits for you: tandem job diff %s\n", k.Name, k.Job)
-			case wire.Halted:
+			case k.Stage == wire.Halted:
 				fmt.Fprintf(w, "%s is stopped: tandem job show %s\n", k.Name, k.Job)
 			}
 		}

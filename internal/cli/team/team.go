@@ -27,7 +27,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		Example: "  tandem team start \"move billing to the new API\" --agents 3 --check \"go test ./...\"\n  tandem team show team_01j…"}
 	cmd.AddCommand(newStart(k), newList(k), newShow(k), newWait(k), newPlan(k), newApprove(k),
 		verb(k, "pause", "Pause a team: its jobs are stopped, and nothing begins", wire.Pause),
-		verb(k, "resume", "Let a team go on that is paused or blocked", wire.Resume),
+		newResume(k),
 		verb(k, "stop", "Stop a team for good; what was merged stays", wire.Stop))
 	return []*cobra.Command{cmd}
 }
@@ -161,11 +161,14 @@ func newPlan(k *kit.Kit) *cobra.Command {
 				for _, task := range t.Tasks {
 					plan.Tasks = append(plan.Tasks, task.Item)
 				}
-				text, err := json.MarshalIndent(plan, "", "  ")
-				if err != nil {
+				var text strings.Builder
+				e := json.NewEncoder(&text)
+				e.SetEscapeHTML(false) // a check is read as it is run
+				e.SetIndent("", "  ")
+				if err := e.Encode(plan); err != nil {
 					return err
 				}
-				return k.Show(plan, func(w io.Writer) { fmt.Fprintln(w, kit.Visible(string(text))) })
+				return k.Show(plan, func(w io.Writer) { fmt.Fprint(w, kit.Visible(text.String())) })
 			}
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -200,6 +203,24 @@ func newApprove(k *kit.Kit) *cobra.Command {
 		},
 	}
 	cmd.Flags().Int64Var(&in.Version, "plan", 0, "the number of the plan that you looked at; another one is refused")
+	return cmd
+}
+
+func newResume(k *kit.Kit) *cobra.Command {
+	var until string
+	cmd := &cobra.Command{
+		Use: "resume TEAM", Short: "Let a team go on that is paused or blocked", Args: cobra.ExactArgs(1),
+		Example: "  tandem team resume team_01j…\n  tandem team resume team_01j… --until 18:00",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := clock(until, time.Now())
+			if err != nil {
+				return err
+			}
+			t, err := op.Do(cmd.Context(), k, wire.Resume, wire.ResumeIn{ID: args[0], Until: at})
+			return shown(k, t, err)
+		},
+	}
+	cmd.Flags().StringVar(&until, "until", "", "when it is paused again: 18:00, or 2026-11-17T18:00:00Z; needed when its time is over")
 	return cmd
 }
 

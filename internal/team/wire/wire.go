@@ -17,7 +17,7 @@ const (
 	Edit    = op.Def[EditIn, *Team]("team.plan")
 	Approve = op.Def[ApproveIn, *Team]("team.approve")
 	Pause   = op.Def[IDIn, *Team]("team.pause")
-	Resume  = op.Def[IDIn, *Team]("team.resume")
+	Resume  = op.Def[ResumeIn, *Team]("team.resume")
 	Stop    = op.Def[IDIn, *Team]("team.stop")
 )
 
@@ -147,6 +147,12 @@ type StartIn struct {
 // IDIn names a team.
 type IDIn struct {
 	ID string `json:"id" jsonschema:"the team's id, team_…"`
+}
+
+// ResumeIn lets a team go on.
+type ResumeIn struct {
+	ID    string    `json:"id"`
+	Until time.Time `json:"until,omitzero" jsonschema:"then it is paused again; one whose time is over needs another one"`
 }
 
 // WaitIn waits for a team.
