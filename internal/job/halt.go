@@ -8,8 +8,8 @@ import (
 	"tandem/internal/job/wire"
 )
 
-// Halt stops a job that goes on by itself, by the word of the team that it is of: also when who started it may not do that any more. It says
-// whether the job is stopped by that word. One that waits for a person's look stays there.
+// Halt stops a job that goes on by itself, by the word of the team that it is of: also when who started it may not do that any more.
+// It says whether the job is stopped by that word. One that waits for a person's look stays there.
 func (r *Room) Halt(ctx context.Context, tenant, id, team, why string) (bool, error) {
 	for {
 		j, err := r.get(ctx, tenant, id)

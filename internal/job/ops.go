@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -65,8 +64,6 @@ func (r *Room) Ops() []op.Op {
 			func(in wire.MergeIn) op.Resource { return at(in.ID) }, r.merge, r.recover))
 }
 
-var branchName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$`)
-
 // bindStart is the words of a board's task, and the model that would do the work. Which program an agent is stands in settings.
 func (r *Room) bindStart(ctx context.Context, in wire.StartIn) (out []op.Bound, err error) {
 	if in.From != "" {
@@ -105,7 +102,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		return nil, bad("a job works in a folder or in a repository that is named, and not both")
 	case in.Repo == "" && !filepath.IsAbs(in.Folder):
 		return nil, bad("folder should be an absolute path, not %.200q", in.Folder)
-	case in.Onto != "" && (!branchName.MatchString(in.Onto) || strings.Contains(in.Onto, "..")):
+	case in.Onto != "" && !wire.Branch(in.Onto):
 		return nil, bad("%.60q is no name of a branch", in.Onto).WithNext("see them: git branch")
 	case in.Seconds < 1 || in.Seconds > MaxSeconds:
 		return nil, bad("a check lasts between 1 and %d seconds", MaxSeconds)

@@ -99,6 +99,8 @@ func checkStart(in wire.StartIn, now time.Time) error {
 		return bad("a goal has between 1 and %d bytes", maxGoal)
 	case !filepath.IsAbs(in.Folder):
 		return bad("folder should be an absolute path, not %.200q", in.Folder)
+	case in.Onto != "" && !job.Branch(in.Onto): // its jobs would not be started
+		return bad("%.60q is no name of a branch", in.Onto).WithNext("see them: git branch")
 	case in.Agents < 1 || in.Agents > maxAgents:
 		return bad("between 1 and %d agents work at once", maxAgents)
 	case len(in.Workers) > maxAgents:

@@ -34,6 +34,9 @@ func parsePlan(said string) (p wire.Plan, err error) {
 	if err := d.Decode(&p); err != nil {
 		return p, fault.New(fault.Invalid, "team.plan", "it is no plan: %v", err)
 	}
+	if rest := said[from:][d.InputOffset():]; strings.ContainsRune(rest, '{') {
+		return p, fault.New(fault.Invalid, "team.plan", "there is more than one JSON object in it, and it is not known which one is the plan")
+	}
 	return p, nil
 }
 

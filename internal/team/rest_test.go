@@ -181,8 +181,8 @@ func TestWhatIsNotInTheBranchIsNotMerged(t *testing.T) {
 	d.far.set("job_1", job.Merged)
 	d.far.jobs["job_1"].Next = "git merge --ff-only c"
 	team := d.steps()
-	if a := team.task("a"); a.Stage != wire.Review || len(a.Needs) != 1 || a.Needs[0].Next != "git merge --ff-only c" || d.far.starts != 2 ||
-		!team.NeedsPerson() {
+	if a := team.task("a"); a.Stage != wire.Review || len(a.Needs) != 1 || a.Needs[0].Next != "git merge --ff-only c" ||
+		d.far.starts != 2 || !team.NeedsPerson() {
 		t.Errorf("a is %+v, and %d jobs were started", a, d.far.starts)
 	}
 	d.far.jobs["job_1"].Next = ""

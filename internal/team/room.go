@@ -136,7 +136,8 @@ func (t *Team) next() bool {
 	case wire.Planning, wire.Working:
 		return true
 	case wire.Blocked:
-		return t.Flight != "" || !t.Until.IsZero() || slices.ContainsFunc(t.Tasks, func(k *wire.Task) bool { return k.Job != "" && !k.Over() })
+		open := func(k *wire.Task) bool { return k.Job != "" && !k.Over() }
+		return t.Flight != "" || !t.Until.IsZero() || slices.ContainsFunc(t.Tasks, open)
 	}
 	return t.Flight != "" || t.Rests
 }

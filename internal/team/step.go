@@ -218,7 +218,8 @@ func told(t *Team, k *wire.Task) string {
 		}
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(&b, " Others may work on %s at the same time, in checkouts of their own: do only your task.", strings.Join(others, ", "))
+		fmt.Fprintf(&b, " Others may work on %s at the same time, in checkouts of their own: do only your task.",
+			strings.Join(others, ", "))
 	}
 	return b.String()
 }
