@@ -13,9 +13,8 @@ import (
 var refusals = map[string]struct{ what, next string }{
 	"25006": {"PostgreSQL takes no changes: it is a standby, or was set read-only; nothing was changed",
 		"name the server that takes changes: tandem up --database postgres://…"},
-	"42501": {"the role of this database address may not do that; nothing was changed",
-		"let it make tables in its schema: GRANT CREATE, USAGE ON SCHEMA public TO the role; " +
-			"or make them with the role that owns them: tandem server migrate --database postgres://OWNER@… --for ROLE"},
+	"42501": {"the role of this database address may not do that; nothing was changed", forRole},
+	"42P01": {"this database does not have tandem's tables, and its role may not make them; nothing was changed", forRole},
 	"42P05": {"something between here and PostgreSQL gives each statement another connection, and did not show that it is there", forPooler},
 	"26000": {"something between here and PostgreSQL gives each statement another connection, and did not show that it is there", forPooler},
 	"57014": {"PostgreSQL ended a statement because it took longer than statement_timeout allows; nothing was changed",
@@ -32,6 +31,9 @@ var refusals = map[string]struct{ what, next string }{
 		"check the role, the address it comes from and sslmode, then: tandem up --database postgres://…"},
 	"3D000": {"there is no such database", "make it (CREATE DATABASE name OWNER role ENCODING 'UTF8'), or check the address"},
 }
+
+const forRole = "let it make tables in its schema: GRANT CREATE, USAGE ON SCHEMA public TO the role; " +
+	"or make them with the role that owns them: tandem server migrate --database postgres://OWNER@… --for ROLE"
 
 const forPooler = "add default_query_exec_mode=exec to the address: " +
 	"tandem up --database 'postgres://…?default_query_exec_mode=exec'; or use session mode"
