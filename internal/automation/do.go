@@ -116,6 +116,12 @@ func (r *Room) do(ctx context.Context, j *job) result {
 // act does what the node says.
 func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
 	limit := time.Duration(j.node.Budget.Time)
+	var no []string
+	builtOutputs(j.node, j.body, func(format string, args ...any) { no = append(no, fmt.Sprintf(format, args...)) })
+	if len(no) > 0 && !j.begun() { // switched on before that was refused
+		return failure(fault.New(fault.Invalid, "automation", "%s", strings.Join(no, "; ")).
+			WithNext("mend the definition, then: tandem automation add FILE, and tandem automation on %s", j.name))
+	}
 	switch b := j.body; {
 	case j.node.Gate != nil:
 		return r.ask(ctx, j, caller)

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/internal/automation/run"
 	"tandem/internal/automation/spec"
+	"tandem/internal/op"
 )
 
 // A check looks at what a value says, and not at how JSON writes it.
@@ -44,5 +46,16 @@ func TestAnAcceptedObjectIsNoArtifact(t *testing.T) {
 		artifacts: map[string]bool{"said": true, "made": true}}
 	if err := r.readArtifacts(t.Context(), j); err != nil || j.inputs["made"] != "kept" || j.inputs["said"].(map[string]any)["a"] != 1 {
 		t.Errorf("it is given %v, %v", j.inputs, err)
+	}
+}
+
+// An output that nobody can make is refused before its turn is paid, also where it was switched on by an older server.
+func TestAnOutputThatNobodyMakes(t *testing.T) {
+	for _, out := range []spec.Output{{Artifact: "pptx"}, {Artifact: "markdown", Checks: []string{"tests"}}} {
+		j := &job{node: &spec.Node{ID: "write", Output: map[string]spec.Output{"slides": out}}, body: &spec.Body{Operation: &spec.Operation{}}}
+		r := &Room{Find: func(string) *op.Op { return nil }}
+		if res := r.act(t.Context(), j, op.Caller{}); res.Kind != run.Failure || res.Class != "invalid" {
+			t.Errorf("%+v: %+v", out, res.Event)
+		}
 	}
 }
