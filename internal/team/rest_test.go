@@ -1,6 +1,7 @@
 package team
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -256,5 +257,38 @@ func TestADiscardedJobDropsItsTask(t *testing.T) {
 	d.far.set("job_2", job.Merged)
 	if team := d.steps(); team.State != wire.Done || team.task("a").Stage != wire.Dropped || team.task("b").Stage != wire.Dropped {
 		t.Errorf("it is %s: %+v", team.State, team.task("a"))
+	}
+}
+
+// Somebody stops a team whose starter may do nothing any more: it comes to rest all the same, once, and so does its lead.
+func TestATeamRestsWithoutItsStarter(t *testing.T) {
+	d := drive(t).approved()
+	d.steps()
+	ended := 0
+	d.r.End = func(_ context.Context, tenant, session string, program bool) error {
+		if tenant != "t" || session != "ses_1" || program {
+			t.Errorf("%s %s is ended, with its program: %v", tenant, session, program)
+		}
+		ended++
+		return nil
+	}
+	d.far.denied = true
+	d.must(bob, Event{Kind: Stopped, Text: "bob stopped it"})
+	if team := d.steps(); d.works() != 0 || ended != 1 || team.next() {
+		t.Errorf("%d jobs work, the lead was ended %d times, and there is more to do: %v", d.works(), ended, team.next())
+	}
+}
+
+// A key whose outcome a crash hid blocks a team until it is resumed: then the lead is asked with another one.
+func TestAHiddenOutcomeIsTriedAgain(t *testing.T) {
+	d := drive(t)
+	lost := "session.create" + d.id + ".lead.open.0"
+	d.far.keys[lost], d.far.asked[lost] = nil, "lost"
+	if team := d.steps(); team.State != wire.Blocked {
+		t.Fatalf("it is %s", team.State)
+	}
+	d.must(ann, Event{Kind: Resumed})
+	if team := d.steps(); team.State != wire.Proposed {
+		t.Errorf("resumed, it is %s: %s", team.State, team.Reason)
 	}
 }

@@ -33,6 +33,7 @@ type rooms struct {
 	keys    map[string]any
 	asked   map[string]string
 	before  func(in any) // of each call
+	denied  bool         // the starter may do nothing any more
 	jobs    map[string]*job.Job
 	answer  func(prompt string) string
 	starts  int
@@ -46,6 +47,9 @@ func (s *rooms) Invoke(ctx context.Context, name string, in any) (any, error) {
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if s.denied {
+		return nil, fault.New(fault.Denied, name, "ann may not do that")
 	}
 	key, words := name+op.CallerFrom(ctx).Idempotency, fmt.Sprintf("%+v", in)
 	if was, there := s.keys[key]; there && op.CallerFrom(ctx).Idempotency != "" {
