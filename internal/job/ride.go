@@ -128,7 +128,9 @@ func (r *Room) broken(ctx context.Context, j *Job, t *wire.Train, line []*Job, t
 		if rides == nil {
 			return c.Job + " left the queue, or is another commit by now", nil
 		}
-		if err := r.people.Known(ctx, j.Tenant, rides.ApprovedBy); err != nil {
+		if err := r.people.Known(ctx, j.Tenant, rides.ApprovedBy); fault.Is(err, fault.Internal) || fault.Is(err, fault.Unavailable) {
+			return "", err // that is not known now
+		} else if err != nil {
 			return rides.ApprovedBy + " approved one of them, and may do nothing here any more", nil
 		}
 	}

@@ -320,3 +320,17 @@ func TestATrainLeavesTheFoldersOfItsJobsAlone(t *testing.T) {
 		t.Error("nobody told the leader of the train that a job left the queue")
 	}
 }
+
+// A train whose people cannot be asked about now waits: that is no word about them.
+func TestATrainWaitsForTheDatabase(t *testing.T) {
+	s := newStation(t)
+	s.add("a", "true", map[string]string{"a.txt": "a"})
+	a := s.read("job_a")
+	for kind, waits := range map[fault.Kind]bool{fault.Unavailable: true, fault.Unauthenticated: false} {
+		s.people.Known = func(context.Context, string, string) error { return fault.New(kind, "identity", "no") }
+		why, err := s.broken(t.Context(), a, &wire.Train{Base: a.Base, Cars: []wire.Car{{Job: a.ID, From: a.Commit}}}, []*Job{a}, a.Base)
+		if waits != (err != nil) || waits != (why == "") {
+			t.Errorf("%v: it ends because %q, or waits because %v", kind, why, err)
+		}
+	}
+}
