@@ -22,12 +22,7 @@ func CheckID(s TaskID) error {
 		WithNext("call intandem_board for the ids of this space")
 }
 
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 40) }
 
 // Status is where a task stands.
 type Status string

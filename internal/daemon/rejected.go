@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/identity/assertion"
 	"tandem/internal/journal"
@@ -100,12 +101,7 @@ func (d *Daemon) writeRejected(ctx context.Context, why *assertion.Rejected, fro
 }
 
 // clip keeps words of a control plane short.
-func clip(s string) string {
-	if len(s) > 128 {
-		return s[:128] + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 128) }
 
 func (d *Daemon) appendRejected(ctx context.Context, all ...any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rejectedTime)

@@ -131,3 +131,17 @@ func Public(err error) *Error {
 	e.Err = err
 	return e
 }
+
+// Clip is a text with at most so many characters: what is quoted in an error, or stands in a row, may be of any length.
+func Clip(s string, most int) string {
+	n, end := 0, 0
+	for i := range s {
+		if n++; n == most {
+			end = i
+		}
+		if n > most {
+			return s[:end] + "…"
+		}
+	}
+	return s
+}

@@ -37,3 +37,12 @@ func TestPublicHidesWhatIsInternal(t *testing.T) {
 		t.Errorf("public = %q: an internal sentence leaked", p.Msg)
 	}
 }
+
+// Errors quoted half a character of a long name.
+func TestClipKeepsCharactersWhole(t *testing.T) {
+	for text, want := range map[string]string{"": "", "grün": "grün", "grüne": "grü…", "日本語日本語": "日本語…"} {
+		if got := Clip(text, 4); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

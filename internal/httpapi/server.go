@@ -237,9 +237,4 @@ func unknown(where string) error {
 		WithNext("send a token: Authorization: Bearer …; show yours with: tandem token show api")
 }
 
-func clip(s string) string {
-	if len(s) > 200 {
-		return s[:200] + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 200) }

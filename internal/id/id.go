@@ -81,9 +81,4 @@ func Short(s string) string {
 	return p + "_" + body[len(body)-6:]
 }
 
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 40) }

@@ -246,8 +246,8 @@ func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
 	}
 	title, _, _ := strings.Cut(strings.TrimSpace(j.Task), "\n")
 	own := []string{r.Tools.Tip(ctx, j.Path, "HEAD"), r.tip(ctx, j.Repo, j.Branch)} // commits of the agent's own
-	head, err := r.Tools.Commit(ctx, j.Path, j.Base, r.line(ctx, j), fmt.Sprintf("%s\n\nJob: %s\nTurn: %s\n", clip(title, 72), j.ID, t.ID),
-		j.author())
+	head, err := r.Tools.Commit(ctx, j.Path, j.Base, r.line(ctx, j),
+		fmt.Sprintf("%s\n\nJob: %s\nTurn: %s\n", fault.Clip(title, 72), j.ID, t.ID), j.author())
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -297,13 +297,6 @@ func (r *Room) line(ctx context.Context, j *Job) checkout.Line {
 // author is the session, as commits name it.
 func (j *Job) author() checkout.Author {
 	return checkout.Author{Name: j.Agent, Mail: j.Session + "@tandem.invalid"}
-}
-
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 // hush ends what the session of a stopped job is about; a prompt that was on its way when it was stopped has arrived by now. What cannot

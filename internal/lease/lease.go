@@ -32,12 +32,7 @@ func Clean(p string) (string, error) {
 	return clean, nil
 }
 
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 80) }
 
 // Split parts a leased path where its pattern begins: the folder or file that it
 // begins with by name, "" where it begins with none, and the pattern in that.

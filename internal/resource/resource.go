@@ -149,9 +149,4 @@ func checkValue(v json.RawMessage) error {
 	return nil
 }
 
-func clip(s string) string {
-	if len(s) > 60 {
-		return s[:60] + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 60) }

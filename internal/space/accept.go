@@ -289,9 +289,4 @@ func (r *Room) HostEntry(tx *db.Tx, tenant, space, class string, facts any) erro
 	return s.append(tx, tenant, &Entry{Class: class, Facts: b})
 }
 
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 40) }

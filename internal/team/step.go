@@ -207,7 +207,7 @@ func told(t *Team, k *wire.Task) string {
 	var b strings.Builder
 	b.WriteString(k.Text)
 	goal, _, _ := strings.Cut(strings.TrimSpace(t.Goal), "\n")
-	fmt.Fprintf(&b, "\n\nThis is the task %s of a team whose goal is: %s.", k.Name, clip(goal, 500))
+	fmt.Fprintf(&b, "\n\nThis is the task %s of a team whose goal is: %s.", k.Name, fault.Clip(goal, 500))
 	if len(k.Files) > 0 {
 		fmt.Fprintf(&b, " It is about these files: %s.", strings.Join(k.Files, ", "))
 	}

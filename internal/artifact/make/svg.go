@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"tandem/internal/fault"
 )
 
 // palette tells series apart, also for people who see fewer colours.
@@ -66,7 +68,7 @@ func (c *Chart) axes(b *strings.Builder) {
 	for i, label := range c.Labels {
 		if i%every == 0 {
 			fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, left+step*(float64(i)+.5), high-below+16,
-				esc(cut(label, 12)))
+				esc(fault.Clip(label, 12)))
 		}
 	}
 	for n, s := range c.Series {
@@ -94,7 +96,7 @@ func (c *Chart) key(b *strings.Builder, n int, name, colour string) {
 	x, y := left+float64(n%4)*145, high-22+float64(n/4)*16
 	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="10" height="10" fill="#%s"/><text x="%.1f" y="%.1f">%s</text>`, x, y-9, colour,
 		x+15, y,
-		esc(cut(name, 18)))
+		esc(fault.Clip(name, 18)))
 }
 
 func (c *Chart) pie(b *strings.Builder) {
@@ -121,15 +123,7 @@ func (c *Chart) pie(b *strings.Builder) {
 		if i < 16 {
 			fmt.Fprintf(b, `<rect x="330" y="%d" width="10" height="10" fill="#%s"/><text x="346" y="%d">%s: %g</text>`, 20+i*18,
 				colour, 29+i*18,
-				esc(cut(c.Labels[i], 30)), v)
+				esc(fault.Clip(c.Labels[i], 30)), v)
 		}
 	}
-}
-
-// cut shortens a label.
-func cut(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

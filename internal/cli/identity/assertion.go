@@ -91,6 +91,10 @@ func newSignerList(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
+				if len(out.Keys) == 0 {
+					fmt.Fprintln(w, "no key signs assertions; enrol one: tandem assertion key add KID FILE")
+					return
+				}
 				t := kit.Table(w)
 				fmt.Fprintln(t, "KID\tSTATE\tORGANIZATION\tPURPOSE\tUNTIL\tLAST USED\tFROM")
 				for _, s := range out.Keys {

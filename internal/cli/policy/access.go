@@ -68,6 +68,10 @@ func newAccess(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
+				if len(out.Access) == 0 {
+					fmt.Fprintln(w, "nobody was given anything here; what the house gives everybody: tandem access --house")
+					return
+				}
 				t := table(w)
 				fmt.Fprintln(t, "WHO\tMAY\tWHAT\tWHERE\tWHY\tBY\tUNTIL\tLAST USED")
 				for _, a := range out.Access {

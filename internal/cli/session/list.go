@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	room "tandem/internal/session"
@@ -102,14 +103,7 @@ func showList(w io.Writer, all []listed) {
 			cost = fmt.Sprintf("$%.2f", float64(l.cost)/1e9)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", l.ID, kit.VisibleLine(l.Title), l.Driver, l.state, l.Model,
-			kit.Age(l.UpdatedAt), l.tokens, cost, l.Directory, kit.SeenLine(clip(l.last, 60)))
+			kit.Age(l.UpdatedAt), l.tokens, cost, l.Directory, kit.SeenLine(fault.Clip(l.last, 60)))
 	}
 	t.Flush()
-}
-
-func clip(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return s
 }

@@ -218,9 +218,4 @@ func pathOf(parts []string) string {
 	return b.String()
 }
 
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 80) }

@@ -209,7 +209,7 @@ var errElsewhere = errors.New("answered elsewhere")
 
 // ask files the call with the gate and waits for people until it is allowed, refused, or answered at the terminal.
 func (s *seat) ask(ctx context.Context, key string, h hooked) error {
-	w := &wait{tool: h.Tool, input: h.ToolInput, local: make(chan struct{}), detail: h.Tool + " " + clip(string(h.ToolInput), 300)}
+	w := &wait{tool: h.Tool, input: h.ToolInput, local: make(chan struct{}), detail: h.Tool + " " + fault.Clip(string(h.ToolInput), 300)}
 	defer func() { s.resume(context.WithoutCancel(ctx)) }()
 	for {
 		_, err := op.Do(ctx, s.d.gate, SessionTool, s.use(h))
@@ -350,11 +350,4 @@ func decision(d map[string]any) HookOut {
 func hash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

@@ -38,9 +38,4 @@ func CheckName(name string) error {
 	return fault.New(fault.Invalid, "space.rename", "%q is not a username: letters, digits, - _ . and at most 40 of them", clip(name))
 }
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return fault.Clip(s, 60) }
