@@ -28,8 +28,17 @@ func may(a *spec.Automation) (out []wire.May) {
 		switch {
 		case n.Map != nil:
 			add(n, &n.Map.Body, fmt.Sprintf(", for each of at most %d items", n.Map.Max))
-		case n.Gate != nil:
-			out = append(out, wire.May{Node: n.ID, Kind: "gate", What: "asks " + asked(n.Gate.Approvers) + " before it goes on" + order(n)})
+		case n.Asks() != nil:
+			what := "asks " + asked(n.Asks().Approvers) + " before it goes on"
+			switch n.Asks().OnExpiry {
+			case spec.Escalate:
+				what += ", and " + n.Asks().Escalate + " after " + time.Duration(n.Asks().Expires).String()
+			case spec.Resume:
+				what += ", and goes on after " + time.Duration(n.Asks().Expires).String() + " without an answer"
+			}
+			out = append(out, wire.May{Node: n.ID, Kind: n.Kind(), What: what + order(n)})
+		case n.Wait != nil && n.Wait.Condition != "":
+			out = append(out, wire.May{Node: n.ID, Kind: "wait", What: "reads the shared key " + n.Wait.Condition + order(n)})
 		default:
 			add(n, &n.Body, "")
 		}
@@ -129,7 +138,12 @@ func begins(a *spec.Automation) (out []string) {
 		if t.Event != "" {
 			out = append(out, "event "+t.Event)
 		}
-		if t.Webhook != "" {
+		if t.Ended != "" {
+			out = append(out, "the end of a run of "+t.Ended)
+		}
+		if t.Webhook != "" && a.Heard(t.ID) {
+			out = append(out, "webhook "+t.ID+" ("+t.Webhook+"), for runs that wait for it")
+		} else if t.Webhook != "" {
 			out = append(out, "webhook "+t.ID+" ("+t.Webhook+")")
 		}
 	}
@@ -139,12 +153,12 @@ func begins(a *spec.Automation) (out []string) {
 // unbuilt lists what a definition asks for that no server does yet. Such a definition can be stored and not switched on.
 func unbuilt(a *spec.Automation) (out []string) {
 	no := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	if a.Profile == spec.Strict {
-		no("profile strict: write guided, and a gate before what is to wait for a person")
-	}
 	for _, t := range a.Triggers {
-		if t.Schedule == "" && t.Webhook == "" && t.Event == "" {
-			no("trigger %s: runs begin by hand, by a schedule, a webhook or an event so far", t.ID)
+		switch {
+		case t.Files != "" || t.Bookmark != "":
+			no("trigger %s: runs begin by hand, by a schedule, a webhook, an event or another run's end so far", t.ID)
+		case t.Ended == a.Name:
+			no("trigger %s: it would begin itself for ever", t.ID)
 		}
 	}
 	for i := range a.Nodes {
@@ -153,17 +167,12 @@ func unbuilt(a *spec.Automation) (out []string) {
 		if n.Map != nil {
 			body = &n.Map.Body
 		}
-		if w := n.Wait; w != nil && w.For == 0 && w.Until.IsZero() {
-			no("node %s: it can wait for a time, and for nothing else", n.ID)
-		}
-		if n.Gate != nil && n.Gate.OnExpiry == spec.Escalate {
-			no("node %s: a gate that nobody answers cancels or reminds, and does not escalate", n.ID)
-		}
+		builtWait(n, no)
 		switch {
 		case body.Turn != nil:
 			builtTurn(n, body.Turn, no)
 		case body.Automation != nil:
-			no("node %s: running another automation", n.ID)
+			builtSub(a, n, body.Automation, no)
 		}
 		builtOutputs(n, body, no)
 	}

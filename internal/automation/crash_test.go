@@ -12,9 +12,31 @@ import (
 	"tandem/internal/testenv"
 )
 
+// small is the automation that a node of all is.
+const small = `
+name = "small"
+[inputs.what]
+type = "string"
+[limits]
+runs = 1000
+[[node]]
+id = "send"
+inputs = { what = "input.what" }
+[node.operation]
+name = "mark.send"
+input = { text = "{{what}}" }
+[node.output.text.schema]
+type = "string"
+`
+
 // all has every kind of node that a server does.
 const all = `
 name = "all"
+[[trigger]]
+id = "paid"
+webhook = "generic"
+[inputs.child]
+type = "string"
 [inputs.list]
 type = "array"
 items = { type = "string" }
@@ -73,6 +95,33 @@ after = ["rest"]
 [node.gate]
 shows = ["send.text"]
 [[node]]
+id = "small"
+inputs = { what = "input.child" }
+[node.automation]
+name = "small"
+gives = { text = "send.text" }
+[node.output.text.schema]
+type = "string"
+[[node]]
+id = "hear"
+after = ["rest"]
+[node.wait]
+webhook = "paid"
+[node.output.body.schema]
+type = "object"
+[[node]]
+id = "key"
+after = ["mark"]
+[node.wait]
+condition = "first"
+[node.output.value.schema]
+type = "integer"
+[[node]]
+id = "agree"
+after = ["key"]
+[node.wait]
+approval = ["owner"]
+[[node]]
 id = "shell"
 inputs = { sent = "send.text", all = "each.text" }
 after = ["look"]
@@ -99,12 +148,13 @@ func TestAKillRepeatsNoEffect(t *testing.T) {
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 0))
 	h := newHouse(t)
+	h.switchOn(small)
 	for killed, n := 0, 0; killed < kills; n++ {
 		h.outside.mu.Lock()
 		clear(h.outside.acted)
 		h.outside.mu.Unlock()
 		h.sql("DELETE FROM mark")
-		id := h.begin(all, map[string]any{"list": []any{"a", "b"}})
+		id := h.begin(all, map[string]any{"list": []any{"a", "b"}, "child": "child"})
 		for h.status(id) == "running" {
 			h.close()
 			h.open(1 + chance.Int64N(24))
@@ -129,12 +179,21 @@ func (h *house) tell(id string) {
 	for _, a := range do(h, approval.AskList, approval.ListIn{}).Asks {
 		h.decide(a.ID, approval.Approve, "")
 	}
-	for _, s := range do(h, wire.Trace, wire.RunIn{ID: id}).Steps {
+	got := do(h, wire.Trace, wire.RunIn{ID: id})
+	for _, s := range got.Steps {
+		if s.Node == "hear" && s.State == "held" {
+			h.deliver("all", "paid", id, `{"run": "`+id+`"}`)
+		}
+		if s.Run != "" && s.State == "running" {
+			h.tell(s.Run)
+		}
 		if s.State != "unknown" {
 			continue
 		}
 		what, out := "send once", map[string]any{"text": "once!"}
 		switch {
+		case got.Name == "small":
+			what, out = "send child", map[string]any{"text": "child!"}
 		case s.Node == "shell":
 			what, out = `run once!["a!","b!"]`, map[string]any{"said": `ran once!["a!","b!"]`}
 		case s.Item > 0:
@@ -158,7 +217,7 @@ func (h *house) right(id string) {
 	if got.Status != "completed" {
 		h.t.Errorf("the run is %s: %s", got.Status, got.Reason)
 	}
-	for _, what := range []string{"send once", "send a", "send b", `run once!["a!","b!"]`} {
+	for _, what := range []string{"send once", "send a", "send b", "send child", `run once!["a!","b!"]`} {
 		if n := h.outside.count(what); n != 1 {
 			h.t.Errorf("%q happened %d times", what, n)
 		}
@@ -178,6 +237,10 @@ func (h *house) right(id string) {
 		h.t.Errorf("the model was asked %d times, and %d tokens are counted", asked, got.Tokens)
 	}
 	for _, s := range got.Steps {
+		if want := map[string]string{"small": "map[text:child!]", "hear": "map[body:map[run:" + id + "]]", "key": "map[value:7]"}[s.Node]; want != "" &&
+			fmt.Sprint(s.Output) != want {
+			h.t.Errorf("%s gave %v", s.Node, s.Output)
+		}
 		if s.Node == "each" && s.Item == 0 && fmt.Sprint(s.Output) != "map[text:[a! b!]]" {
 			h.t.Errorf("the map gave %v", s.Output)
 		}
@@ -207,7 +270,7 @@ func (h *house) asks(id string) bool {
 		return false
 	}
 	for _, s := range got.Steps {
-		if s.State == "unknown" {
+		if s.State == "unknown" || s.Node == "hear" && s.State == "held" || s.Run != "" && s.State == "running" && h.asks(s.Run) {
 			return true
 		}
 	}

@@ -153,11 +153,14 @@ func forgetDeliveries(tx *db.Tx, tenant, hook string) error {
 
 // beginWith begins a run with a message, and leaves a row that says so, or why there was none.
 func (r *Room) beginWith(ctx context.Context, tx *db.Tx, s *row, d *wire.Delivery, body, cause string) error {
-	in, err := r.given(tx, s, d, body)
+	in, heard, err := r.given(tx, s, d, body)
 	if err != nil {
 		return err
 	}
-	begun, err := r.beginIn(ctx, tx, in, cause)
+	if heard {
+		return r.kindle(tx, s)
+	}
+	begun, err := r.beginIn(ctx, tx, in, origin{cause: cause})
 	switch {
 	case err == nil:
 		d.Run = begun.ID
@@ -170,27 +173,32 @@ func (r *Room) beginWith(ctx context.Context, tx *db.Tx, s *row, d *wire.Deliver
 }
 
 // given are the inputs that a message gives to a run, as far as the definition has them: body is what it says, event of which kind it is.
-func (r *Room) given(tx *db.Tx, s *row, d *wire.Delivery, body string) (wire.BeginIn, error) {
-	in := wire.BeginIn{Name: s.Name, Input: map[string]any{}}
+// One that a node waits for begins no run: it is heard by those that wait.
+func (r *Room) given(tx *db.Tx, s *row, d *wire.Delivery, body string) (in wire.BeginIn, heard bool, err error) {
+	in = wire.BeginIn{Name: s.Name, Input: map[string]any{}}
 	v, err := versionIn(tx, s.tenant, s.Name, s.Live)
 	if err != nil || v == nil {
-		return in, err // beginIn says that it is switched off
+		return in, false, err // beginIn says that it is switched off
 	}
 	a, err := v.read()
-	if err != nil {
-		return in, err
+	if err != nil || a.Heard(d.Trigger) {
+		return in, err == nil, err
 	}
 	if a.Inputs["event"] != nil {
 		in.Input["event"] = d.Kind
 	}
 	if a.Inputs["body"] != nil {
-		var value any
-		if json.Unmarshal([]byte(body), &value) != nil {
-			value = body
-		}
-		in.Input["body"] = value
+		in.Input["body"] = message(body)
 	}
-	return in, nil
+	return in, false, nil
+}
+
+// message is the body of a message as a value: JSON, or the text.
+func message(body string) (value any) {
+	if json.Unmarshal([]byte(body), &value) != nil {
+		return body
+	}
+	return value
 }
 
 func (r *Room) replay(ctx context.Context, tx *db.Tx, in wire.ReplayIn) (wire.Delivery, error) {

@@ -21,6 +21,7 @@ type result struct {
 	look  time.Time // when to look again, whatever is heard until then
 
 	session, turn string // of a node that is a turn
+	child         string // of a node that is another automation: its run
 	ask           string // of a gate: nobody needs to answer it any more
 }
 
@@ -67,6 +68,7 @@ func (r *Room) report(ctx context.Context, j *job, res result) error {
 		if res.turn != "" {
 			j.step.session, j.step.turn = res.session, res.turn
 		}
+		j.step.child = orElse(res.child, j.step.child)
 		ours, err := j.step.leave(tx, state, res.waits, res.look)
 		if err != nil || !ours {
 			return err
@@ -122,9 +124,16 @@ func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
 		return failure(fault.New(fault.Invalid, "automation", "%s", strings.Join(no, "; ")).
 			WithNext("mend the definition, then: tandem automation add FILE, and tandem automation on %s", j.name))
 	}
-	switch b := j.body; {
-	case j.node.Gate != nil:
+	switch {
+	case j.node.Asks() != nil:
 		return r.ask(ctx, j, caller)
+	case j.node.Wait != nil:
+		return r.looksFor(ctx, j, caller)
+	}
+	if res, passed := r.mayAct(ctx, j, caller); !passed {
+		return res
+	}
+	switch b := j.body; {
 	case b.Turn != nil:
 		return r.turn(ctx, j, caller)
 	case b.Operation != nil:
@@ -145,6 +154,8 @@ func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
 			in.Argv = append(in.Argv, text(arg, j.inputs))
 		}
 		return r.call(ctx, j, caller, string(wire.Command), in)
+	case b.Automation != nil:
+		return r.sub(ctx, j, caller)
 	case b.Make != nil:
 		return r.made(j)
 	}

@@ -20,10 +20,22 @@ func gatesOf(name, node string) op.Resource {
 	return op.Resource{Kind: "automation", Path: "/" + name + "/gate/" + node}
 }
 
-// claimGates claims the gates that nobody was asked about yet, or whose ask is to be looked at.
-func (r *Room) claimGates(h *held, take func(*stepRow)) error {
-	for _, s := range h.run.Next(h.tx.Now()).Ask {
-		if s.Phase != run.Held {
+// higherOf is what a gate touches that nobody answered in time: others may answer it.
+func higherOf(name, node string) op.Resource {
+	return op.Resource{Kind: "automation", Path: "/" + name + "/escalated/" + node}
+}
+
+func passing(in wire.PassIn) op.Resource {
+	if in.Escalated {
+		return higherOf(in.Name, in.Node)
+	}
+	return gatesOf(in.Name, in.Node)
+}
+
+// claimHeld claims the gates that nobody was asked about yet, or whose ask is to be looked at, and the waits for what is elsewhere.
+func (r *Room) claimHeld(h *held, take func(*stepRow)) error {
+	for _, s := range h.run.Steps() {
+		if n := h.node(s.Node); s.Phase != run.Held || n.Asks() == nil && (n.Wait == nil || n.Wait.Condition == "") {
 			continue
 		}
 		row := h.alive(s.Node, s.Item)
@@ -66,8 +78,9 @@ func (r *Room) ends(ctx context.Context, in wire.PassIn) (time.Time, error) {
 
 // ask has a person asked whether a run goes on, through the gate of the house: the ask is bound to exactly what is shown.
 func (r *Room) ask(ctx context.Context, j *job, caller op.Caller) result {
-	in := wire.PassIn{Name: j.name, Run: j.id, Node: j.step.node, Attempt: j.step.attempt, Text: j.node.Gate.Text, Shows: j.inputs,
-		Rework: j.node.Gate.Rework}
+	g := j.node.Asks()
+	in := wire.PassIn{Name: j.name, Run: j.id, Node: j.step.node, Attempt: j.step.attempt, Text: g.Text, Shows: j.inputs,
+		Rework: g.Rework, Escalated: j.escalated}
 	caller.Scope = []string{"automation.run", "approval.read"}
 	ctx = op.WithCaller(ctx, caller)
 	_, err := op.Do(ctx, r.Rooms, wire.Pass, in)
@@ -86,7 +99,7 @@ func (r *Room) ask(ctx context.Context, j *job, caller op.Caller) result {
 			return result{waits: "ask:" + f.Data["approval"], look: r.DB.Now().Add(time.Hour)}
 		}
 		e := run.Event{Kind: run.Answered, Answer: "cancel", Text: orElse(a.Feedback, a.DecidedBy+" said no"), By: a.DecidedBy}
-		if a.State == approval.Rework && j.node.Gate.Rework != "" {
+		if a.State == approval.Rework && g.Rework != "" {
 			e.Answer = "rework"
 		}
 		return result{Event: e}
@@ -143,6 +156,10 @@ func (r *Room) Answered(ctx context.Context, tenant, ask string) error {
 
 // hear has a step looked at again whose ask was answered before the step was parked: whoever told of the answer found nobody that waits.
 func (r *Room) hear(ctx context.Context, j *job, waits string) {
+	if waits == onRun {
+		r.hearChild(ctx, j)
+		return
+	}
 	ask, asks := strings.CutPrefix(waits, "ask:")
 	if !asks && waits != onTurn {
 		return
@@ -189,10 +206,10 @@ func (r *Room) letGo(h *held) error {
 	return nil
 }
 
-// letSkipped ends the rows of gates that wait for nobody any more, because a person skipped them or their time was over.
+// letSkipped ends the rows of gates and waits that wait for nobody any more, because a person skipped them or their time was over.
 func (r *Room) letSkipped(h *held) error {
 	for _, s := range h.steps {
-		if s.state == over || h.node(s.node).Gate == nil || s.state == claimed && (!s.free(r.Owner, h.tx.Now()) || r.holds(s)) {
+		if s.state == over || !h.node(s.node).Holds() || s.state == claimed && (!s.free(r.Owner, h.tx.Now()) || r.holds(s)) {
 			continue
 		}
 		if at, _ := h.run.Step(s.node, s.item); at.Phase == run.Held {

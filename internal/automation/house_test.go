@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,7 @@ import (
 	servers "tandem/internal/owner"
 	"tandem/internal/policy"
 	"tandem/internal/provider"
+	resource "tandem/internal/resource/wire"
 	"tandem/internal/session"
 	"tandem/internal/testenv"
 )
@@ -147,6 +149,8 @@ func (h *house) open(points int64) {
 	own.Scope.Root.Kind, own.Permissions = policy.KindAutomation, []policy.AccessPermission{policy.CanExecute}
 	gates := own
 	gates.ID, gates.Effect, gates.Scope.Root.Path = "gates", policy.Ask, "/all/gate"
+	higher := gates
+	higher.ID, higher.Scope.Root.Path = "higher", "/all/escalated"
 	asked := own
 	asked.ID, asked.Effect, asked.Scope.Root.Kind, asked.Scope.Root.Path = "asked", policy.Ask, policy.KindResource, "/asked"
 	asked.Permissions = []policy.AccessPermission{policy.CanEdit}
@@ -154,14 +158,14 @@ func (h *house) open(points int64) {
 	second.ID, second.Principal, second.Source = "second", policy.PrincipalRef{Kind: policy.Person, ID: "second"}, policy.Direct
 	makes := own
 	makes.ID, makes.Scope.Root.Kind = "makes", policy.KindArtifact
-	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(grants, own, gates, asked, second, makes)})
+	compiled, err := policy.Compile(policy.Source{Tenant: "t", Grants: append(grants, own, gates, higher, asked, second, makes)})
 	h.must(err)
 	h.gate = gate.New(&table, d, j, func(context.Context, string) (*policy.Compiled, error) { return compiled, nil }, asks,
 		gate.Guards{Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil },
 			Still: func(context.Context, op.Caller) error { return nil }, Kin: policy.NoKin, Past: func(string) bool { return false }}, log)
 	r.Text = h.shelf.text
 	r.Rooms, r.Find, r.Owner = tripping{h.gate, p}, table.Get, fmt.Sprint("own_", rand.Int64())
-	r.Actor = func(context.Context, *db.Tx, string) (string, error) { return "act_auto", nil }
+	r.Actor = func(_ context.Context, _ *db.Tx, name string) (string, error) { return "act_" + name, nil }
 	r.Grant = func(context.Context, *db.Tx, Grant) (string, error) { return "g", nil }
 	r.Abandon = asks.Abandon
 	r.Revoke = func(context.Context, *db.Tx, string) error { return nil }
@@ -169,7 +173,7 @@ func (h *house) open(points int64) {
 		if p.point() {
 			return op.Caller{}, errNo
 		}
-		return op.Caller{Tenant: tenant, Actor: actor, Name: "automation.all", Kind: op.Service, For: []string{"person:owner"},
+		return op.Caller{Tenant: tenant, Actor: actor, Name: strings.TrimPrefix(actor, "act_"), Kind: op.Service, For: []string{"person:owner"},
 			Door: op.DoorInside}, nil
 	}
 	_, err = h.gate.Recover(ctx, func(context.Context) (servers.Others, error) { return servers.Others{}, nil })
@@ -234,6 +238,16 @@ func (h *house) tools(p *plug) []op.Op {
 				h.outside.act("fail " + in.Text)
 				return markOut{}, fault.New(fault.Invalid, "mark.fail", "it fails")
 			}, nil),
+		resource.Get.Read(op.Spec{Right: "resource.read", Doc: "Read a key, which is there once something is marked."},
+			func(resource.KeyIn) op.Resource { return op.Resource{Kind: "resource", Path: "/mark"} },
+			func(ctx context.Context, in resource.KeyIn) (*resource.Resource, error) {
+				var n int
+				err := h.DB.QueryRow(ctx, "SELECT count(*) FROM mark WHERE text = ?", in.Key).Scan(&n)
+				if err == nil && n == 0 {
+					err = fault.New(fault.NotFound, "test", "there is no such key")
+				}
+				return &resource.Resource{Key: in.Key, Value: []byte("7")}, err
+			}),
 		session.SessionCreate.State(op.Spec{Right: "session.create", Doc: "Open a session."}, atSession[session.CreateIn],
 			func(_ context.Context, tx *db.Tx, in session.CreateIn) (*session.Session, error) {
 				return &session.Session{ID: id.New("ses"), Title: in.Title, Config: in.Config}, nil
@@ -311,3 +325,21 @@ func (h *house) write(q string) error {
 
 // testPatience is how long a test waits for what must come, on a machine that is ten times slower.
 const testPatience = 2 * time.Minute
+
+// switchOn stores a definition and switches it on.
+func (h *house) switchOn(text string) {
+	h.t.Helper()
+	a := do(h, wire.Add, wire.AddIn{Text: text})
+	do(h, wire.On, wire.OnIn{Name: a.Name, Digest: a.Latest})
+}
+
+// deliver brings a message of a webhook whose signature was right; the same mark is the same message.
+func (h *house) deliver(name, trigger, mark, body string) wire.Delivery {
+	h.t.Helper()
+	c := op.Caller{Tenant: "t", Actor: "act_automation." + name, Name: "automation." + name, Kind: op.Service, For: []string{"person:owner"},
+		Door: op.DoorInside, Request: "r"}
+	out, err := op.Do(op.WithCaller(context.Background(), c), h.gate, wire.Deliver, wire.DeliverIn{Name: name, Trigger: trigger, Hook: "whk_" + name,
+		Mark: mark, Body: body})
+	h.must(err)
+	return out
+}

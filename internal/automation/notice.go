@@ -204,7 +204,7 @@ func (r *Room) notice(ctx context.Context, tx *db.Tx, in wire.NoticeIn) (wire.Ti
 		begin.Input["body"] = map[string]any{"type": in.Type, "resource": in.Resource, "actor": in.Actor, "seq": in.Seq}
 	}
 	why := ""
-	begun, err := r.beginIn(ctx, tx, begin, fmt.Sprintf("event %d, %s", in.Seq, in.Type))
+	begun, err := r.beginIn(ctx, tx, begin, origin{cause: fmt.Sprintf("event %d, %s", in.Seq, in.Type)})
 	switch {
 	case err == nil:
 		out.Runs = []string{begun.ID}

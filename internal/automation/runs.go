@@ -25,17 +25,19 @@ type runRow struct {
 	actsFor                   string     // with whose authority it began
 	needs                     string     // what a person has to look at before it goes on
 	heard                     [][]string // on whose words it acts, each with whom that one acts for: their denials bind it
+	parent                    string     // the run whose node began it
+	depth                     int        // how many runs came before it, each of which began the next
 }
 
 const runColumns = "tenant, id, name, digest, status, reason, cause, made_by, given, began_at, ended_at, wake_at, " +
-	"events, acts_for, needs, heard"
+	"events, acts_for, needs, heard, parent, depth"
 
 func scanRun(rows interface{ Scan(...any) error }) (*runRow, error) {
 	var r runRow
 	var given, heard string
 	var began, ended, wake int64
 	err := rows.Scan(&r.tenant, &r.id, &r.name, &r.digest, &r.status, &r.reason, &r.cause, &r.by, &given, &began, &ended, &wake, &r.events,
-		&r.actsFor, &r.needs, &heard)
+		&r.actsFor, &r.needs, &heard, &r.parent, &r.depth)
 	if err == nil {
 		err = json.Unmarshal([]byte(heard), &r.heard)
 	}
@@ -84,6 +86,9 @@ func (r *Room) giveUp(tx *db.Tx, row *runRow, by string) error {
 	row.status, row.reason, row.ended = string(run.Cancelled), errUnread.Error()+"; ended by "+by, tx.Now()
 	if _, err := tx.Exec("UPDATE automation_run SET status = ?, reason = ?, needs = '', ended_at = ?, wake_at = 0 WHERE tenant = ? AND id = ?",
 		row.status, row.reason, row.ended, row.tenant, row.id); err != nil {
+		return err
+	}
+	if err := r.ended(tx, row); err != nil {
 		return err
 	}
 	steps, err := stepsOf(tx, row.tenant, row.id)
@@ -172,6 +177,11 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*held) error) (*held
 	}
 	if err := h.save(); err != nil {
 		return h, err
+	}
+	if was.ended.IsZero() && !h.ended.IsZero() {
+		if err := r.ended(tx, h.runRow); err != nil {
+			return h, err
+		}
 	}
 	failed := h.status == string(run.Failed) && was.status != h.status
 	if r.Told != nil && (failed || h.needs != "" && h.needs != was.needs) {

@@ -63,7 +63,7 @@ func (r *Room) runOps() []op.Op {
 			func(in wire.NoticeIn) op.Resource { return ticksOf(in.Name) }, r.notice),
 		op.Expiring(wire.Pass.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
 			Doc: "Pass a gate. A run alone calls it, and a person answers."},
-			func(in wire.PassIn) op.Resource { return gatesOf(in.Name, in.Node) }, r.passed), r.ends),
+			passing, r.passed), r.ends),
 		wire.Command.Effect(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
 			Doc: "Run a node's command in the box. A run alone calls it, as its automation."},
 			func(in wire.CommandIn) op.Resource { return commandsOf(in.Name) }, r.command, nil),
@@ -83,11 +83,20 @@ func (r *Room) bind(ctx context.Context, in wire.BeginIn) ([]op.Bound, error) {
 }
 
 func (r *Room) begin(ctx context.Context, tx *db.Tx, in wire.BeginIn) (*wire.Run, error) {
-	return r.beginIn(ctx, tx, in, "by hand")
+	if in.Parent == "" {
+		return r.beginIn(ctx, tx, in, origin{cause: "by hand"})
+	}
+	return r.beginChild(ctx, tx, in)
+}
+
+// origin is what begins a run: for people, and which run it follows.
+type origin struct {
+	cause, parent string
+	depth         int
 }
 
 // beginIn begins a run of the version that is switched on.
-func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, cause string) (*wire.Run, error) {
+func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from origin) (*wire.Run, error) {
 	c := op.CallerFrom(ctx)
 	s, err := find(tx, c.Tenant, in.Name)
 	if err != nil || s == nil {
@@ -118,6 +127,10 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, cause st
 		return nil, fault.New(fault.Exhausted, string(wire.Begin), "%s has %d open runs, and may have %d", s.Name, open, a.Limits.Runs).
 			WithNext("wait for one or cancel it: tandem automation runs list %s; or raise limits.runs", s.Name)
 	}
+	if from.depth > maxDepth {
+		return nil, fault.New(fault.Exhausted, string(wire.Begin), "runs that begin runs are %d deep, and %d are allowed", from.depth, maxDepth).
+			WithNext("look for a ring of automations: tandem automation runs list")
+	}
 	if err := roomFor(tx, c, s.Name); err != nil {
 		return nil, err
 	}
@@ -125,8 +138,8 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, cause st
 	if err != nil {
 		return nil, err
 	}
-	row := &runRow{tenant: c.Tenant, id: id.New("run"), name: s.Name, digest: v.digest, status: string(run.Running), cause: cause, by: c.Name,
-		began: tx.Now(), actsFor: s.actsFor, heard: c.Prompts(nil, nil)}
+	row := &runRow{tenant: c.Tenant, id: id.New("run"), name: s.Name, digest: v.digest, status: string(run.Running), cause: from.cause,
+		by: c.Name, parent: from.parent, depth: from.depth, began: tx.Now(), actsFor: s.actsFor, heard: c.Prompts(nil, nil)}
 	heard, err := json.Marshal(row.heard)
 	if err != nil {
 		return nil, err
@@ -139,9 +152,9 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, cause st
 		return nil, fault.New(fault.Invalid, string(wire.Begin), "%v", err).
 			WithNext("see its inputs: tandem automation show %s --text", s.Name)
 	}
-	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, 0, ?, '', ?)", row.tenant,
+	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, 0, ?, '', ?, ?, ?)", row.tenant,
 		row.id, row.name, row.digest, row.status, row.cause, row.by, string(given), row.began, state.Next(tx.Now()).Wake,
-		row.actsFor, string(heard)); err != nil {
+		row.actsFor, string(heard), row.parent, row.depth); err != nil {
 		return nil, err
 	}
 	op.Note(ctx, "run", row.id)

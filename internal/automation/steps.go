@@ -17,6 +17,7 @@ type stepRow struct {
 	lease, look, began time.Time
 	waits              string
 	session, turn      string // of a node that is a turn, once it was begun
+	child              string // of a node that is another automation: its run
 }
 
 // States of an attempt's row.
@@ -26,13 +27,13 @@ const (
 	over    = "over"    // its end is an event of the run
 )
 
-const stepColumns = "tenant, run, node, item, attempt, state, fence, owner, lease_until, look_at, began_at, waits, session, turn"
+const stepColumns = "tenant, run, node, item, attempt, state, fence, owner, lease_until, look_at, began_at, waits, session, turn, child"
 
 func scanStep(rows interface{ Scan(...any) error }) (*stepRow, error) {
 	var s stepRow
 	var lease, look, began int64
 	err := rows.Scan(&s.tenant, &s.run, &s.node, &s.item, &s.attempt, &s.state, &s.fence, &s.owner, &lease, &look, &began, &s.waits,
-		&s.session, &s.turn)
+		&s.session, &s.turn, &s.child)
 	s.lease, s.look, s.began = db.Time(lease), db.Time(look), db.Time(began)
 	return &s, err
 }
@@ -61,7 +62,7 @@ func (h *held) claim(s *stepRow, owner string) error {
 	s.tenant, s.run, s.state, s.owner, s.lease = h.tenant, h.id, claimed, owner, h.tx.Now().Add(lease)
 	if s.fence++; s.fence == 1 {
 		s.began = h.tx.Now()
-		_, err := h.tx.Exec("INSERT INTO automation_step ("+stepColumns+", ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, '', '', '', 0)",
+		_, err := h.tx.Exec("INSERT INTO automation_step ("+stepColumns+", ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, '', '', '', '', 0)",
 			s.tenant, s.run, s.node, s.item, s.attempt, s.state, s.fence, s.owner, s.lease, s.began)
 		return err
 	}
@@ -90,7 +91,7 @@ func (s *stepRow) leave(tx *db.Tx, state, waits string, look time.Time) (ours bo
 		ended = tx.Now()
 	}
 	n, err := tx.Changed("UPDATE automation_step SET state = ?, waits = ?, look_at = ?, ended_at = ?, session = ?, turn = ?, "+
-		"lease_until = 0 WHERE "+stepKey+" AND fence = ? AND state = ?", state, waits, look, ended, s.session, s.turn, s.tenant,
+		"child = ?, lease_until = 0 WHERE "+stepKey+" AND fence = ? AND state = ?", state, waits, look, ended, s.session, s.turn, s.child, s.tenant,
 		s.run, s.node, s.item, s.attempt, s.fence, claimed)
 	return n > 0, err
 }

@@ -88,6 +88,9 @@ func (r *Room) on(ctx context.Context, tx *db.Tx, in wire.OnIn) (*wire.Automatio
 	if err := straight(a); err != nil {
 		return nil, err
 	}
+	if err := unseen(ctx, a); err != nil {
+		return nil, err
+	}
 	if err := r.takeBack(ctx, tx, s); err != nil {
 		return nil, err
 	}
@@ -134,13 +137,30 @@ func needs(a *spec.Automation) (out []Grant) {
 		out = append(out, Grant{Actor: actor, Resource: ticksOf(a.Name).String()})
 	}
 	for i := range a.Nodes {
-		if g := a.Nodes[i].Gate; g != nil {
-			one := Grant{Actor: actor, Resource: gatesOf(a.Name, a.Nodes[i].ID).String(), Ask: true}
-			for _, p := range g.Approvers {
-				one.Approvers = append(one.Approvers, "person:"+strings.TrimPrefix(p, "person:"))
+		if g := a.Nodes[i].Asks(); g != nil {
+			out = append(out, Grant{Actor: actor, Resource: gatesOf(a.Name, a.Nodes[i].ID).String(), Ask: true, Approvers: persons(g.Approvers...)})
+			if g.OnExpiry == spec.Escalate {
+				out = append(out, Grant{Actor: actor, Resource: higherOf(a.Name, a.Nodes[i].ID).String(), Ask: true,
+					Approvers: persons(append(slices.Clone(g.Approvers), g.Escalate)...)})
 			}
-			out = append(out, one)
 		}
+	}
+	seen := map[string]bool{}
+	each(a, func(n *spec.Node, b *spec.Body) {
+		if a.Profile == spec.Strict && acts(b) {
+			out = append(out, Grant{Actor: actor, Resource: gatesOf(a.Name, n.ID).String(), Ask: true})
+		}
+		if b.Automation != nil && !seen[b.Automation.Name] {
+			seen[b.Automation.Name] = true
+			out = append(out, Grant{Actor: actor, Resource: at(b.Automation.Name).String()})
+		}
+	})
+	return out
+}
+
+func persons(names ...string) (out []string) {
+	for _, p := range names {
+		out = append(out, "person:"+strings.TrimPrefix(p, "person:"))
 	}
 	return out
 }

@@ -45,6 +45,12 @@ func (r *Room) arm(tx *db.Tx, s *row, a *spec.Automation) error {
 				return err
 			}
 		}
+		if t.Ended != "" {
+			if _, err := tx.Exec("INSERT INTO automation_trigger ("+triggerColumns+", ended) VALUES (?, ?, ?, ?, 0, ?, ?)", s.tenant, s.Name, t.ID,
+				tx.Now(), tx.Now(), t.Ended); err != nil {
+				return err
+			}
+		}
 		if t.Schedule == "" {
 			continue
 		}
@@ -165,8 +171,12 @@ func (r *Room) tick(ctx context.Context, tx *db.Tx, in wire.TickIn) (wire.TickOu
 		return out, err
 	}
 	for i := range a.Triggers {
-		if a.Triggers[i].ID == t.id {
-			return out, r.deal(ctx, tx, t, &a.Triggers[i], &out)
+		switch what := &a.Triggers[i]; {
+		case what.ID != t.id:
+		case what.Ended != "":
+			return out, r.follow(ctx, tx, t, a, &out)
+		default:
+			return out, r.deal(ctx, tx, t, what, &out)
 		}
 	}
 	return out, disarm(tx, s)
@@ -190,7 +200,8 @@ func (r *Room) deal(ctx context.Context, tx *db.Tx, t trigger, what *spec.Trigge
 		out.Skipped += plan.Missed
 	}
 	for _, due := range plan.Run {
-		begun, err := r.beginIn(ctx, tx, wire.BeginIn{Name: t.name}, fmt.Sprintf("schedule %s, due %s", t.id, due.UTC().Format(time.RFC3339)))
+		begun, err := r.beginIn(ctx, tx, wire.BeginIn{Name: t.name},
+			origin{cause: fmt.Sprintf("schedule %s, due %s", t.id, due.UTC().Format(time.RFC3339))})
 		id, why := "", ""
 		switch {
 		case err == nil:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/internal/automation/run"
+	"tandem/internal/automation/spec"
 	"tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -16,7 +17,7 @@ import (
 )
 
 func (r *runRow) seen() *wire.Run {
-	return &wire.Run{ID: r.id, Name: r.name, Digest: r.digest, Status: r.status, Reason: r.reason, Cause: r.cause, By: r.by, Input: r.given,
+	return &wire.Run{ID: r.id, Name: r.name, Digest: r.digest, Status: r.status, Reason: r.reason, Cause: r.cause, Parent: r.parent, By: r.by, Input: r.given,
 		BeganAt: r.began, EndedAt: r.ended, Needs: r.needs}
 }
 
@@ -117,6 +118,9 @@ func (h *held) shown(s run.Step) wire.Step {
 		if row.node == s.Node && row.item == s.Item && row.turn != "" {
 			v.Session, v.Turn = row.session, row.turn
 		}
+		if row.node == s.Node && row.item == s.Item && row.child != "" {
+			v.Run = row.child
+		}
 	}
 	n := h.node(s.Node)
 	v.Kind = n.Kind()
@@ -126,12 +130,19 @@ func (h *held) shown(s run.Step) wire.Step {
 	switch {
 	case s.Phase == run.Uncertain:
 		v.Waits = "a person says whether it was done: tandem automation runs accept or retry"
-	case s.Phase == run.Held && n.Gate != nil:
-		v.Waits, v.Input = asked(n.Gate.Approvers)+" answers the gate", h.run.Shown(n)
+	case s.Phase == run.Held && n.Asks() != nil:
+		v.Waits, v.Input = asked(n.Asks().Approvers)+" answers the gate", h.run.Shown(n)
+		if s.Reason == string(spec.Escalate) {
+			v.Waits = n.Asks().Escalate + " answers the gate, which nobody answered in time"
+		}
 		if row := h.alive(s.Node, s.Item); row != nil && strings.HasPrefix(row.waits, "ask:") {
 			v.Ask = strings.TrimPrefix(row.waits, "ask:")
 			v.Waits += ": tandem approvals show " + v.Ask
 		}
+	case s.Phase == run.Held && n.Wait.Webhook != "":
+		v.Waits = "a message of the webhook " + n.Wait.Webhook + ", until " + s.Ends.Format("2006-01-02 15:04:05 MST")
+	case s.Phase == run.Held && n.Wait.Condition != "":
+		v.Waits = "the shared key " + n.Wait.Condition + ", until " + s.Ends.Format("2006-01-02 15:04:05 MST")
 	case s.Phase == run.Held && !s.Due.IsZero():
 		v.Due, v.Waits = s.Due, "until "+s.Due.Format("2006-01-02 15:04:05 MST")
 	case s.Phase == run.Ready && !s.Due.IsZero() && s.Attempt > 0:
@@ -140,6 +151,9 @@ func (h *held) shown(s run.Step) wire.Step {
 		if row := h.alive(s.Node, s.Item); row != nil && row.state == parked {
 			if v.Waits = row.waits; row.waits == onTurn {
 				v.Waits = "its session is at work: tandem session show " + row.session
+			}
+			if row.waits == onRun {
+				v.Waits = "its run: tandem automation runs show " + row.child
 			}
 			if ask, ok := strings.CutPrefix(row.waits, "ask:"); ok {
 				v.Ask, v.Waits = ask, "a person answers: tandem approvals show "+ask

@@ -43,7 +43,7 @@ func refused(k fault.Kind) bool {
 // unread is what becomes of a step whose inputs cannot be read.
 func (r *Room) unread(j *job, err error) result {
 	switch {
-	case j.node.Gate != nil && fault.Is(err, fault.NotFound): // what a person would say yes to is not there
+	case j.node.Holds() && fault.Is(err, fault.NotFound): // what a person would say yes to is not there
 		ask, _ := strings.CutPrefix(j.step.waits, "ask:")
 		return result{ask: ask, Event: run.Event{Kind: run.Answered, Answer: "cancel", Text: "what its gate shows is gone: " + said(err)}}
 	case j.later(err):
@@ -59,7 +59,7 @@ func (j *job) begun() bool { return j.again || j.step.turn != "" }
 
 // later reports whether an error before a step is done is no failure of the step: it is a gate, or waits for something, or may have acted.
 func (j *job) later(err error) bool {
-	return j.node.Gate != nil || (j.begun() || j.step.waits != "") && !refused(fault.KindOf(err))
+	return j.node.Holds() || (j.begun() || j.step.waits != "") && !refused(fault.KindOf(err))
 }
 
 // notYet has a step wait on as it did, and looked at again soon.

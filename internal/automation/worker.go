@@ -39,6 +39,8 @@ type job struct {
 	ai        bool   // a model had a hand in what it makes
 	heard     [][]string
 	ends      time.Time // of a gate: until when it can be answered
+	escalated bool      // nobody answered it in time
+	strict    bool      // a person is asked before it acts
 	tokens    int64     // that the run may still use
 	cost      float64   // the same in dollars
 	again     bool      // somebody had it before, and may have acted
@@ -165,8 +167,10 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 	if !r.Ours() {
 		return elsewhere
 	}
-	if err := r.hush(ctx); err != nil {
-		return r.stumble(ctx, err)
+	for _, do := range []func(context.Context) error{r.hush, r.orphans} {
+		if err := do(ctx); err != nil {
+			return r.stumble(ctx, err)
+		}
 	}
 	if r.Shared {
 		if err := r.stirAll(ctx); err != nil {
@@ -301,6 +305,9 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 		if err := r.letSkipped(h); err != nil {
 			return nil, false, err
 		}
+		if err := r.hearMessages(h); err != nil {
+			return nil, false, err
+		}
 	case run.Paused: // an answer that comes meanwhile, and what a crash left, wait for whoever resumes it
 		return nil, false, r.letSkipped(h)
 	default:
@@ -323,7 +330,7 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 		return nil
 	}
 	for _, s := range h.steps {
-		if h.node(s.node).Gate == nil && s.state != over && s.free(r.Owner, now) && !r.holds(s) {
+		if !h.node(s.node).Holds() && s.state != over && s.free(r.Owner, now) && !r.holds(s) {
 			if err := take(s, s.state == claimed); err != nil {
 				return nil, false, err
 			}
@@ -334,7 +341,7 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 			return nil, false, err
 		}
 	}
-	err = r.claimGates(h, func(s *stepRow) { jobs = append(jobs, h.job(s, false)) })
+	err = r.claimHeld(h, func(s *stepRow) { jobs = append(jobs, h.job(s, false)) })
 	return jobs, more, err
 }
 
@@ -343,6 +350,7 @@ func (h *held) job(s *stepRow, again bool) *job {
 	again = again || strings.HasPrefix(s.waits, unkept)
 	j := &job{runKey: runKey{h.tenant, h.id}, name: h.name, version: h.version, step: *s, again: again, heard: h.heard,
 		inputs: h.run.Inputs(s.node, s.item), tokens: h.run.Spec.Limits.Tokens - h.run.Tokens, cost: h.run.Spec.Limits.Cost - h.run.Cost}
+	j.strict = h.run.Spec.Profile == spec.Strict
 	j.node, j.ai, j.artifacts = h.node(s.node), h.run.Spec.ByModel(s.node), map[string]bool{}
 	for name, ref := range j.node.Inputs {
 		j.artifacts[name] = h.run.Spec.IsArtifact(ref)
@@ -350,9 +358,9 @@ func (h *held) job(s *stepRow, again bool) *job {
 	switch n := j.node; {
 	case n.Map != nil:
 		j.body, j.artifacts["item"] = &n.Map.Body, h.run.Spec.IsArtifact(n.Map.Over)
-	case n.Gate != nil:
+	case n.Asks() != nil:
 		j.inputs = h.run.Shown(n)
-		for _, ref := range n.Gate.Shows {
+		for _, ref := range n.Asks().Shows {
 			j.artifacts[string(ref)] = h.run.Spec.IsArtifact(ref)
 		}
 		fallthrough
@@ -361,6 +369,7 @@ func (h *held) job(s *stepRow, again bool) *job {
 	}
 	if at, ok := h.run.Step(s.node, s.item); ok {
 		j.notes, j.ends, j.refused = at.Notes, at.Ends, at.Refused
+		j.escalated = at.Reason == string(spec.Escalate)
 	}
 	return j
 }

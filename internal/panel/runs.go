@@ -119,6 +119,7 @@ type StepRow struct {
 	Notes                            []string
 	AskHref                          string
 	SessionHref, Used                string // of a turn
+	RunHref                          string // of a node that is another automation
 	Due                              time.Time
 }
 
@@ -158,6 +159,9 @@ func stepRow(run string, s wire.Step) StepRow {
 	}
 	if s.Session != "" {
 		row.SessionHref = sessionHref(s.Session)
+	}
+	if s.Run != "" {
+		row.RunHref = runHref(s.Run)
 	}
 	if s.Tokens > 0 {
 		row.Used = fmt.Sprintf("%d tokens, $%.4f", s.Tokens, s.Cost)

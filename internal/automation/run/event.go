@@ -79,6 +79,9 @@ func (r *Run) happen(s *Step, e Event) error {
 		if r.nodes[s.Node].Wait == nil || s.Phase != Held {
 			return fmt.Errorf("%s waits for nothing", s.Node)
 		}
+		if err := fits(r.nodes[s.Node], e.Output); err != nil {
+			return err
+		}
 		s.Phase, s.Output = Done, e.Output
 		return nil
 	case Retried, Accepted, Passed:

@@ -27,7 +27,7 @@ func (r *Run) steer(e Event) error {
 
 // answer takes in what a person said at a gate.
 func (r *Run) answer(s *Step, e Event) error {
-	g := r.nodes[s.Node].Gate
+	g := r.nodes[s.Node].Asks()
 	if g == nil || s.Phase != Held {
 		return fmt.Errorf("%s asks nothing", s.Node)
 	}

@@ -181,7 +181,7 @@ func (r *Run) Next(now time.Time) (next Next) {
 	later(r.Began.Add(time.Duration(r.Spec.Limits.Time)))
 	r.each(func(s *Step) {
 		switch {
-		case s.Phase == Uncertain, s.Phase == Held && r.nodes[s.Node].Gate != nil:
+		case s.Phase == Uncertain, s.Phase == Held && r.nodes[s.Node].Asks() != nil:
 			next.Ask = append(next.Ask, *s)
 			later(s.Ends)
 		case s.Phase == Held:
@@ -219,6 +219,9 @@ func (r *Run) room(s *Step) bool {
 	}
 	return beside < r.nodes[s.Node].Map.Parallel
 }
+
+// Value is what a name leads to, false when it is not there.
+func (r *Run) Value(ref spec.Ref) (any, bool) { return r.value(ref) }
 
 // value is what a name leads to, false when it is not there.
 func (r *Run) value(ref spec.Ref) (any, bool) {
@@ -266,7 +269,7 @@ func (r *Run) Inputs(node string, item int) map[string]any {
 // Shown is what a gate is about: the outputs that it names, by their names.
 func (r *Run) Shown(n *spec.Node) map[string]any {
 	out := map[string]any{}
-	for _, ref := range n.Gate.Shows {
+	for _, ref := range n.Asks().Shows {
 		if v, ok := r.value(ref); ok {
 			out[string(ref)] = v
 		}

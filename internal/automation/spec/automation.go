@@ -102,9 +102,10 @@ type Make struct {
 	From string `toml:"from" json:"from"` // the input that it is made from
 }
 
-// Sub runs another automation and waits for it.
+// Sub runs another automation and waits for it. The node's inputs are those of the run.
 type Sub struct {
-	Name string `toml:"name" json:"name"`
+	Name  string         `toml:"name" json:"name"`
+	Gives map[string]Ref `toml:"gives" json:"gives,omitempty"` // by the name of an output of this node: what of the run it is
 }
 
 // Wait is a pause that holds nothing. Exactly one of its causes is written.
@@ -115,8 +116,10 @@ type Wait struct {
 	Webhook   string    `toml:"webhook" json:"webhook,omitempty"`     // a webhook trigger of this automation
 	Condition string    `toml:"condition" json:"condition,omitempty"` // a shared key that comes to exist
 	Handoff   string    `toml:"handoff" json:"handoff,omitempty"`     // an automation that hands an artifact over
-	Timeout   Duration  `toml:"timeout" json:"timeout"`
-	OnTimeout OnExpiry  `toml:"on_timeout" json:"on_timeout"`
+	// Match holds a message of the webhook to this run: a field of the message, as "data.id", and the value that it has.
+	Match     map[string]Ref `toml:"match" json:"match,omitempty"`
+	Timeout   Duration       `toml:"timeout" json:"timeout"`
+	OnTimeout OnExpiry       `toml:"on_timeout" json:"on_timeout"`
 }
 
 // Gate stops until a person approves, sends back or cancels.

@@ -154,7 +154,7 @@ func (c *checker) node(n *Node) {
 	}
 	switch {
 	case n.Wait != nil:
-		c.wait(n.Wait, say)
+		c.wait(n, n.Wait, say)
 	case n.Gate != nil:
 		c.gate(n, say)
 	case n.Branch != nil:

@@ -87,6 +87,10 @@ func (n *Node) data() (out []string) {
 		add(n.Branch.On)
 	case n.Map != nil:
 		add(n.Map.Over)
+	case n.Wait != nil:
+		for _, r := range n.Wait.Match {
+			add(r)
+		}
 	}
 	return out
 }

@@ -101,7 +101,11 @@ func (a *Automation) ByModel(id string) bool {
 	turns := map[string]bool{}
 	for i := range a.Nodes {
 		n := &a.Nodes[i]
-		turns[n.ID] = n.Turn != nil || n.Map != nil && n.Map.Turn != nil
+		body := &n.Body
+		if n.Map != nil {
+			body = &n.Map.Body
+		}
+		turns[n.ID] = body.Turn != nil || body.Automation != nil // what another automation does is not known here
 	}
 	var look func(id string) bool
 	look = func(id string) bool {
@@ -142,6 +146,22 @@ func (b *Body) check(holes map[string]bool, say func(string, ...any)) {
 	case b.Automation != nil && !nameForm.MatchString(b.Automation.Name):
 		say("%q is no name of an automation", clip(b.Automation.Name))
 	}
+}
+
+// Asks is the gate of a node at which a person is asked: a gate, or a wait for an approval. It is nil for all others.
+func (n *Node) Asks() *Gate {
+	if n.Gate == nil && n.Wait != nil && len(n.Wait.Approval) > 0 {
+		return &Gate{Text: n.About, Approvers: n.Wait.Approval, Expires: n.Wait.Timeout, OnExpiry: n.Wait.OnTimeout}
+	}
+	return n.Gate
+}
+
+// Holds reports whether a node does nothing itself: a gate or a wait.
+func (n *Node) Holds() bool { return n.Gate != nil || n.Wait != nil }
+
+// Heard reports whether a node waits for messages of a webhook, which then begin no runs.
+func (a *Automation) Heard(trigger string) bool {
+	return slices.ContainsFunc(a.Nodes, func(n Node) bool { return n.Wait != nil && n.Wait.Webhook == trigger })
 }
 
 func (t *Turn) check(holes map[string]bool, say func(string, ...any)) {

@@ -7,7 +7,13 @@ import (
 	"time"
 )
 
-func (c *checker) wait(w *Wait, say func(string, ...any)) {
+func (c *checker) wait(n *Node, w *Wait, say func(string, ...any)) {
+	for field, ref := range w.Match {
+		if w.Webhook == "" || field == "" || len(w.Match) > 10 {
+			say("match has at most ten fields of a webhook's message, such as \"data.id\"")
+		}
+		c.value(n, ref, say)
+	}
 	var causes []string
 	for name, there := range map[string]bool{"for": w.For != 0, "until": !w.Until.IsZero(), "approval": len(w.Approval) > 0,
 		"webhook": w.Webhook != "", "condition": w.Condition != "", "handoff": w.Handoff != ""} {

@@ -31,6 +31,8 @@ const (
 type BeginIn struct {
 	Name  string         `json:"name"`
 	Input map[string]any `json:"input,omitempty" jsonschema:"what the definition's inputs are"`
+	// Parent is the run whose node begins this one: that one alone says so.
+	Parent string `json:"parent,omitempty" jsonschema:"of a run that a node begins: the run of that node, which alone says so"`
 }
 
 // ParseInput reads NAME=VALUE as a person writes it: a value that reads as JSON is that, everything else is text.
@@ -78,6 +80,7 @@ type Run struct {
 	Status  string         `json:"status" jsonschema:"running, paused, completed, failed or cancelled"`
 	Reason  string         `json:"reason,omitempty"`
 	Cause   string         `json:"cause" jsonschema:"what began it"`
+	Parent  string         `json:"parent,omitempty" jsonschema:"the run whose node began it"`
 	By      string         `json:"by"`
 	Input   map[string]any `json:"input,omitempty"`
 	BeganAt time.Time      `json:"began_at"`
@@ -106,6 +109,7 @@ type Step struct {
 	Notes   []string       `json:"notes,omitempty" jsonschema:"what was said when it was sent back"`
 	Session string         `json:"session,omitempty" jsonschema:"of a turn: the session that took it"`
 	Turn    string         `json:"turn,omitempty"`
+	Run     string         `json:"run,omitempty" jsonschema:"of a node that is another automation: its run"`
 	Tokens  int64          `json:"tokens,omitempty"`
 	Cost    float64        `json:"cost,omitempty" jsonschema:"in US dollars"`
 }
@@ -140,4 +144,6 @@ type PassIn struct {
 	Text    string         `json:"text,omitempty" jsonschema:"what the definition says about it"`
 	Shows   map[string]any `json:"shows" jsonschema:"what it is about"`
 	Rework  string         `json:"rework,omitempty" jsonschema:"the node that gets the feedback, when it is sent back"`
+	// Escalated says that nobody answered in time, and others may.
+	Escalated bool `json:"escalated,omitempty" jsonschema:"nobody answered in time, and others may"`
 }

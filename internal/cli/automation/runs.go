@@ -129,6 +129,9 @@ func showRun(w io.Writer, r *wire.Run) {
 		if s.Session != "" {
 			fmt.Fprintf(w, "%s: %d tokens, $%.4f, %s; see it: tandem session show %s\n", s.Node, s.Tokens, s.Cost, s.Turn, s.Session)
 		}
+		if s.Run != "" {
+			fmt.Fprintf(w, "%s: see its run: tandem automation runs show %s\n", s.Node, s.Run)
+		}
 	}
 }
 

@@ -1,0 +1,5 @@
+ALTER TABLE automation_step ADD COLUMN child TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_run ADD COLUMN parent TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_run ADD COLUMN depth BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE automation_trigger ADD COLUMN ended TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_trigger ADD COLUMN queue TEXT NOT NULL DEFAULT '[]';

@@ -1,0 +1,202 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/internal/automation/run"
+	"tandem/internal/automation/spec"
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+const (
+	onRun     = "run"       // what a step waits for whose node is another automation
+	lookAtRun = time.Minute // how often its run is looked at of whose end nobody told
+	maxDepth  = 8           // how many runs may each begin the next: a ring of automations ends there
+)
+
+// sub begins a run of another automation, and waits for its end. The run is a row that the gate makes once for this attempt: after a kill
+// the same one is found.
+func (r *Room) sub(ctx context.Context, j *job, caller op.Caller) result {
+	if j.step.child != "" {
+		return r.subEnded(ctx, j)
+	}
+	if j.again && r.DB.Now().Sub(j.step.began) > lateKey {
+		return lost("its run was begun %s ago, which is longer than the gate remembers", r.DB.Now().Sub(j.step.began).Round(time.Minute))
+	}
+	caller.Scope = []string{"automation.run"}
+	begun, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, wire.Begin, wire.BeginIn{Name: j.body.Automation.Name, Input: j.inputs, Parent: j.id})
+	if err != nil {
+		return r.failed(ctx, r.Find(string(wire.Begin)), err)
+	}
+	return result{waits: onRun, look: r.DB.Now().Add(lookAtRun), child: begun.ID}
+}
+
+// beginChild begins a run for a node of another one.
+func (r *Room) beginChild(ctx context.Context, tx *db.Tx, in wire.BeginIn) (*wire.Run, error) {
+	c := op.CallerFrom(ctx)
+	from, err := scanRun(tx.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?", c.Tenant, in.Parent))
+	if err != nil && !db.NoRows(err) {
+		return nil, err
+	}
+	if err != nil || c.Door != op.DoorInside || c.Name != actorName(from.name) || !from.ended.IsZero() {
+		return nil, fault.New(fault.Denied, string(wire.Begin), "a run says of itself that it begins another, and nobody else").
+			WithNext("leave parent out")
+	}
+	return r.beginIn(ctx, tx, in, origin{cause: "the run " + from.id + " of " + from.name, parent: from.id, depth: from.depth + 1})
+}
+
+// subEnded reads what became of the run.
+func (r *Room) subEnded(ctx context.Context, j *job) result {
+	look := looking{ctx, r.DB}
+	row, err := scanRun(look.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ? AND parent = ?", j.tenant,
+		j.step.child, j.id))
+	switch {
+	case db.NoRows(err):
+		return lost("its run %s is not there any more", j.step.child)
+	case err != nil:
+		return r.notYet(j, err)
+	}
+	until := j.step.began.Add(time.Duration(j.node.Budget.Time))
+	switch now := r.DB.Now(); {
+	case !row.ended.IsZero():
+	case !now.Before(until): // whoever looks for orphans ends it
+		return result{Event: run.Event{Kind: run.Failure, Class: "time", Text: "its run " + row.id + " is not over, and the node's time is"}}
+	default:
+		next := now.Add(lookAtRun)
+		if until.Before(next) {
+			next = until
+		}
+		return result{waits: onRun, look: next}
+	}
+	h, err := fold(look, row)
+	if err != nil {
+		return lost("what its run %s gave cannot be read: the run is %s", row.id, row.status)
+	}
+	res := result{Event: run.Event{Kind: run.Finished, Tokens: h.run.Tokens, Cost: h.run.Cost, Output: map[string]any{}}}
+	if h.run.Status != run.Completed {
+		res.Kind, res.Class = run.Failure, "run"
+		res.Text, res.Output = strings.TrimSuffix(fmt.Sprintf("its run %s is %s: %s", row.id, row.status, row.reason), ": "), nil
+		return res
+	}
+	if err := r.gives(ctx, j, h, res.Output); err != nil {
+		res.Kind, res.Class, res.Text, res.Output = run.Failure, "check", err.Error(), nil
+	}
+	return res
+}
+
+// gives takes what the node names from the run that ended: values as they are, artifacts as their text.
+func (r *Room) gives(ctx context.Context, j *job, h *held, out map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(j.body.Automation.Gives)) {
+		ref := j.body.Automation.Gives[name]
+		v, ok := h.run.Value(ref)
+		if !ok {
+			return fmt.Errorf("its run %s gave no %s", h.id, ref)
+		}
+		if named, ok := v.(map[string]any); ok && h.run.Spec.IsArtifact(ref) {
+			id, _ := named["artifact"].(string)
+			text, plain, err := r.Text(ctx, j.tenant, h.name, id)
+			if err != nil {
+				return fmt.Errorf("the artifact %s of its run %s: %s", ref, h.id, said(err))
+			}
+			if !plain {
+				return fmt.Errorf("%s is an artifact that has no text to give on", ref)
+			}
+			v = text
+		}
+		out[name] = v
+	}
+	data, err := json.Marshal(out)
+	if err == nil && len(data) > maxOutput {
+		err = fmt.Errorf("its run gave %d bytes; %d are allowed", len(data), maxOutput)
+	}
+	return err
+}
+
+// hearChild has a step looked at again whose run ended before the step was parked.
+func (r *Room) hearChild(ctx context.Context, j *job) {
+	err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		var n int
+		if err := tx.QueryRow("SELECT count(*) FROM automation_run WHERE tenant = ? AND id = ? AND ended_at > 0", j.tenant,
+			j.step.child).Scan(&n); err != nil || n == 0 {
+			return err
+		}
+		return r.wakeParent(tx, j.tenant, j.id, j.step.child)
+	})
+	if err != nil && ctx.Err() == nil {
+		r.Log.Error("the end of a run is not heard", "run", j.step.child, "err", err)
+	}
+}
+
+func (r *Room) wakeParent(tx *db.Tx, tenant, parent, child string) error {
+	tx.AfterCommit(r.rouse)
+	_, err := tx.Exec("UPDATE automation_step SET look_at = 1 WHERE tenant = ? AND run = ? AND child = ? AND state = ?", tenant, parent, child,
+		parked)
+	return err
+}
+
+// orphans cancels the runs whose parent is over, or goes on without them.
+func (r *Room) orphans(ctx context.Context) error {
+	all, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+` FROM automation_run WHERE ended_at = 0 AND parent <> '' AND (NOT EXISTS
+		(SELECT 1 FROM automation_run p WHERE p.tenant = automation_run.tenant AND p.id = automation_run.parent AND p.ended_at = 0)
+		OR EXISTS (SELECT 1 FROM automation_step s WHERE s.tenant = automation_run.tenant AND s.run = automation_run.parent
+			AND s.child = automation_run.id AND s.state = ?))`, over))
+	for _, row := range all {
+		err := r.DB.Write(ctx, func(tx *db.Tx) error {
+			tx.AfterCommit(func() { r.endRun(runKey{row.tenant, row.id}) })
+			_, err := r.tell(tx, row.tenant, row.id, func(h *held) error {
+				return h.apply(run.Event{Kind: run.Stopped, Text: "the run " + row.parent + " that began it goes on without it, or is over"})
+			})
+			return err
+		})
+		if err != nil && !fault.Is(err, fault.Conflict) && ctx.Err() == nil {
+			return err
+		}
+	}
+	return err
+}
+
+// builtSub says what of a node that is another automation cannot be.
+func builtSub(a *spec.Automation, n *spec.Node, s *spec.Sub, no func(string, ...any)) {
+	if s.Name == a.Name {
+		no("node %s: it would run itself for ever", n.ID)
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Output)) {
+		if s.Gives[name] == "" {
+			no("node %s: automation.gives says of the output %s which node.output of %s it is", n.ID, name, s.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Gives)) {
+		if _, there := n.Output[name]; !there {
+			no("node %s: automation.gives names %s, which is no output of the node", n.ID, name)
+		}
+	}
+}
+
+// unseen refuses a definition that names automations which whoever switches it on may not run or see.
+func unseen(ctx context.Context, a *spec.Automation) (err error) {
+	look := func(right, name string) {
+		if err == nil && !op.May(ctx, right, at(name)) {
+			err = op.NoSuch("automation", name)
+		}
+	}
+	each(a, func(_ *spec.Node, b *spec.Body) {
+		if b.Automation != nil {
+			look("automation.run", b.Automation.Name)
+		}
+	})
+	for _, t := range a.Triggers {
+		if t.Ended != "" {
+			look("automation.read", t.Ended)
+		}
+	}
+	return err
+}
