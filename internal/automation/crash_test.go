@@ -237,8 +237,8 @@ func (h *house) right(id string) {
 		h.t.Errorf("the model was asked %d times, and %d tokens are counted", asked, got.Tokens)
 	}
 	for _, s := range got.Steps {
-		if want := map[string]string{"small": "map[text:child!]", "hear": "map[body:map[run:" + id + "]]", "key": "map[value:7]"}[s.Node]; want != "" &&
-			fmt.Sprint(s.Output) != want {
+		wants := map[string]string{"small": "map[text:child!]", "hear": "map[body:map[run:" + id + "]]", "key": "map[value:7]"}
+		if want := wants[s.Node]; want != "" && fmt.Sprint(s.Output) != want {
 			h.t.Errorf("%s gave %v", s.Node, s.Output)
 		}
 		if s.Node == "each" && s.Item == 0 && fmt.Sprint(s.Output) != "map[text:[a! b!]]" {

@@ -61,8 +61,8 @@ func saveQueue(tx *db.Tx, t trigger, queue []string, next time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("UPDATE automation_trigger SET queue = ?, next_at = ? WHERE tenant = ? AND name = ? AND trigger_id = ?", string(body), next,
-		t.tenant, t.name, t.id)
+	_, err = tx.Exec("UPDATE automation_trigger SET queue = ?, next_at = ? WHERE tenant = ? AND name = ? AND trigger_id = ?",
+		string(body), next, t.tenant, t.name, t.id)
 	return err
 }
 

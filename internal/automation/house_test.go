@@ -338,8 +338,8 @@ func (h *house) deliver(name, trigger, mark, body string) wire.Delivery {
 	h.t.Helper()
 	c := op.Caller{Tenant: "t", Actor: "act_automation." + name, Name: "automation." + name, Kind: op.Service, For: []string{"person:owner"},
 		Door: op.DoorInside, Request: "r"}
-	out, err := op.Do(op.WithCaller(context.Background(), c), h.gate, wire.Deliver, wire.DeliverIn{Name: name, Trigger: trigger, Hook: "whk_" + name,
-		Mark: mark, Body: body})
+	out, err := op.Do(op.WithCaller(context.Background(), c), h.gate, wire.Deliver, wire.DeliverIn{Name: name, Trigger: trigger,
+		Hook: "whk_" + name, Mark: mark, Body: body})
 	h.must(err)
 	return out
 }

@@ -128,7 +128,8 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 			WithNext("wait for one or cancel it: tandem automation runs list %s; or raise limits.runs", s.Name)
 	}
 	if from.depth > maxDepth {
-		return nil, fault.New(fault.Exhausted, string(wire.Begin), "runs that begin runs are %d deep, and %d are allowed", from.depth, maxDepth).
+		return nil, fault.New(fault.Exhausted, string(wire.Begin), "runs that begin runs are %d deep, and %d are allowed", from.depth,
+			maxDepth).
 			WithNext("look for a ring of automations: tandem automation runs list")
 	}
 	if err := roomFor(tx, c, s.Name); err != nil {

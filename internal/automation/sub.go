@@ -33,7 +33,8 @@ func (r *Room) sub(ctx context.Context, j *job, caller op.Caller) result {
 		return lost("its run was begun %s ago, which is longer than the gate remembers", r.DB.Now().Sub(j.step.began).Round(time.Minute))
 	}
 	caller.Scope = []string{"automation.run"}
-	begun, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, wire.Begin, wire.BeginIn{Name: j.body.Automation.Name, Input: j.inputs, Parent: j.id})
+	begun, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, wire.Begin, wire.BeginIn{Name: j.body.Automation.Name, Input: j.inputs,
+		Parent: j.id})
 	if err != nil {
 		return r.failed(ctx, r.Find(string(wire.Begin)), err)
 	}

@@ -16,8 +16,11 @@ import (
 
 const parent = `
 name = "all"
+[inputs.what]
+type = "string"
 [[node]]
 id = "first"
+inputs = { what = "input.what" }
 [node.automation]
 name = "small"
 gives = { said = "send.text" }
@@ -38,8 +41,7 @@ func isOver(r *wire.Run) bool { return !r.EndedAt.IsZero() }
 func TestAnAutomationIsANode(t *testing.T) {
 	h := newHouse(t)
 	h.switchOn(small)
-	text := strings.Replace(parent, "[[node]]\nid = \"first\"", "[inputs.what]\ntype = \"string\"\n[[node]]\nid = \"first\"\ninputs = { what = \"input.what\" }", 1)
-	id := h.begin(text, map[string]any{"what": "in"})
+	id := h.begin(parent, map[string]any{"what": "in"})
 	got := h.until(id, "it ends", isOver)
 	if got.Status != "completed" || got.Steps[0].Output["said"] != "in!" || h.outside.count("send in") != 1 {
 		t.Fatalf("the run is %+v", got)
@@ -85,7 +87,8 @@ func TestARingOfAutomationsEnds(t *testing.T) {
 	if n := len(do(h, wire.Runs, wire.RunsIn{Limit: 500}).Runs); n != maxDepth+1 {
 		t.Errorf("there were %d runs", n)
 	}
-	follows := "name = %q\n[[trigger]]\nid = \"after\"\nended = %q\n[[node]]\nid = \"mark\"\n[node.operation]\nname = \"mark.add\"\ninput = { text = \"x\" }\n"
+	follows := "name = %q\n[[trigger]]\nid = \"after\"\nended = %q\n[[node]]\nid = \"mark\"\n[node.operation]\nname = \"mark.add\"\n" +
+		"input = { text = \"x\" }\n"
 	h.switchOn(fmt.Sprintf(follows, "one", "two"))
 	h.switchOn(fmt.Sprintf(follows, "two", "one"))
 	do(h, wire.Begin, wire.BeginIn{Name: "one"})
@@ -108,8 +111,8 @@ func TestARingOfAutomationsEnds(t *testing.T) {
 // Each end of a run begins one run of whoever waits for it, with what became of it; looking again begins no other.
 func TestTheEndOfARunBeginsAnother(t *testing.T) {
 	h := newHouse(t)
-	h.switchOn("name = \"after\"\n[inputs.event]\ntype = \"string\"\n[inputs.body]\ntype = \"object\"\n[[trigger]]\nid = \"ends\"\nended = \"all\"\n" +
-		"[[node]]\nid = \"mark\"\ninputs = { how = \"input.event\", run = \"input.body.run\" }\n[node.operation]\nname = \"mark.add\"\n" +
+	h.switchOn("name = \"after\"\n[inputs.event]\ntype = \"string\"\n[inputs.body]\ntype = \"object\"\n[[trigger]]\nid = \"ends\"\n" +
+		"ended = \"all\"\n[[node]]\nid = \"mark\"\ninputs = { how = \"input.event\", run = \"input.body.run\" }\n[node.operation]\nname = \"mark.add\"\n" +
 		"input = { text = \"{{how}} {{run}}\" }\n[inputs.body.properties.run]\ntype = \"string\"\n")
 	id := h.begin("name = \"all\"\n[[node]]\nid = \"mark\"\n[node.operation]\nname = \"mark.add\"\ninput = { text = \"x\" }\n", nil)
 	var runs []*wire.Run
@@ -196,7 +199,8 @@ func TestARunWaitsForAWebhook(t *testing.T) {
 // A strict automation asks a person before each step that acts, and does nothing when the person says no.
 func TestAStrictAutomationAsks(t *testing.T) {
 	h := newHouse(t)
-	text := "name = \"all\"\nprofile = \"strict\"\n[[node]]\nid = \"go\"\n[node.operation]\nname = \"mark.send\"\ninput = { text = \"strict\" }\n"
+	text := "name = \"all\"\nprofile = \"strict\"\n[[node]]\nid = \"go\"\n[node.operation]\nname = \"mark.send\"\n" +
+		"input = { text = \"strict\" }\n"
 	for _, c := range []struct {
 		say    approval.Verdict
 		status string

@@ -17,8 +17,8 @@ import (
 )
 
 func (r *runRow) seen() *wire.Run {
-	return &wire.Run{ID: r.id, Name: r.name, Digest: r.digest, Status: r.status, Reason: r.reason, Cause: r.cause, Parent: r.parent, By: r.by, Input: r.given,
-		BeganAt: r.began, EndedAt: r.ended, Needs: r.needs}
+	return &wire.Run{ID: r.id, Name: r.name, Digest: r.digest, Status: r.status, Reason: r.reason, Cause: r.cause,
+		Parent: r.parent, By: r.by, Input: r.given, BeganAt: r.began, EndedAt: r.ended, Needs: r.needs}
 }
 
 func (r *Room) runs(ctx context.Context, in wire.RunsIn) (wire.RunsOut, error) {
