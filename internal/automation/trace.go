@@ -105,7 +105,7 @@ func (r *Room) atWork(ctx context.Context, v *wire.Step) {
 	}
 	t := out.Turns[0]
 	v.Waits = "its session waits: " + t.Reason
-	if strings.HasPrefix(t.Ask, "ask_") {
+	if t.Awaits == session.AwaitsApproval {
 		v.Ask = t.Ask
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/db"
-	"tandem/internal/id"
 	"tandem/internal/provider"
 	"tandem/internal/tool"
 )
@@ -34,58 +33,8 @@ func (r *Room) Acted(ctx context.Context, t *Turn, a Act, model string, used pro
 		if err != nil {
 			return err
 		}
-		switch {
-		case c == nil && a.Tool == "":
-			return nil
-		case c == nil:
-			t.Usage = t.Usage.Add(used)
-			if c, err = propose(tx, s, t, a, model); err != nil {
-				return err
-			}
-		}
-		if a.Result == nil || c.State.Ended() {
-			return nil
-		}
-		return settle(tx, s, t, c, *a.Result)
+		return r.happen(tx, s, t, acted{a, c, model, used})
 	})
-}
-
-// propose adds a call to the conversation.
-func propose(tx *db.Tx, s *Session, t *Turn, a Act, model string) (*Call, error) {
-	args := a.Args
-	if len(args) > maxActArgs || !json.Valid(args) {
-		args = json.RawMessage(encode(map[string]string{"cut": middle(string(args), maxActArgs/2)}))
-	}
-	t.Calls++
-	c := &Call{ID: id.New("call"), Tenant: t.Tenant, Session: t.Session, Turn: t.ID, Position: t.Calls, Ref: a.Ref, Tool: a.Tool, Args: args,
-		State: CallProposed, CreatedAt: tx.Now()}
-	block := provider.Block{Kind: provider.CallKind, Call: &provider.Call{ID: a.Ref, Name: a.Tool, Args: args}}
-	if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleAssistant, Blocks: []provider.Block{block},
-		Model: model}); err != nil {
-		return nil, err
-	}
-	if err := saveCall(tx, c); err != nil {
-		return nil, err
-	}
-	return c, tell(tx, s, t.ID, EventCall, c)
-}
-
-// settle gives a call its outcome.
-func settle(tx *db.Tx, s *Session, t *Turn, c *Call, result tool.Result) error {
-	result.Text = middle(result.Text, maxActResult)
-	now := tx.Now()
-	c.State, c.EndedAt, c.Result = CallDone, &now, &result
-	if result.Error {
-		c.State = CallFailed
-	}
-	if err := saveCall(tx, c); err != nil {
-		return err
-	}
-	if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleTool,
-		Blocks: []provider.Block{resultBlock(c)}}); err != nil {
-		return err
-	}
-	return tell(tx, s, t.ID, EventCall, c)
 }
 
 // middle cuts a long text in its middle.

@@ -101,17 +101,7 @@ func (r *Room) envOf(ctx context.Context, t tool.Tool, in CallIn) (*tool.Env, er
 // Refuse ends a call that can never run, and records it as denied: what an agent tried is worth knowing.
 func (r *Room) Refuse(ctx context.Context, t *Turn, c *Call, why *fault.Error) error {
 	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		now := tx.Now()
-		text := why.Msg
-		if why.Next != "" {
-			text += ". Next: " + why.Next
-		}
-		c.State, c.Ask, c.EndedAt, c.Result = CallFailed, "", &now,
-			&tool.Result{Text: text, Error: true, Meta: map[string]any{"kind": why.Kind.String()}}
-		if err := saveCall(tx, c); err != nil {
-			return err
-		}
-		if err := tell(tx, s, t.ID, EventCall, c); err != nil {
+		if err := r.happen(tx, s, t, callRefused{c, why}); err != nil {
 			return err
 		}
 		_, err := r.journal.Append(tx, journal.Event{Tenant: s.Tenant, Type: ToolOp(c.Tool), Phase: journal.Denied, Actor: s.ID, For: s.chain,

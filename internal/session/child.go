@@ -15,9 +15,6 @@ import (
 // maxDepth is how many generations of children a session may have.
 const maxDepth = 3
 
-// waitsForChild tells whether an ask is a child's turn.
-func waitsForChild(ask string) bool { return strings.HasPrefix(ask, "turn_") }
-
 // delegate opens a child session for a call and gives it its prompt. The child acts for its parent, so it may do what both
 // may; a call has one child however often it asks. Whoever prompted the parent prompts the child.
 func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t tool.Task) (turn string, err error) {
@@ -98,17 +95,7 @@ func (r *Room) Lineage(ctx context.Context, s *Session) ([]*Session, error) {
 
 // Await parks a turn until the turn of a child has ended.
 func (r *Room) Await(ctx context.Context, t *Turn, c *Call, child string) (*Turn, error) {
-	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		c.State, c.Ask = CallRunning, child
-		if err := saveCall(tx, c); err != nil {
-			return err
-		}
-		if err := tell(tx, s, t.ID, EventCall, c); err != nil {
-			return err
-		}
-		t.State, t.Ask, t.Reason = Waiting, child, "a child session does "+c.Title
-		return tell(tx, s, t.ID, EventTurn, t)
-	})
+	return r.moved(ctx, t, delegated{c, child})
 }
 
 // Report is what a child brought, once its turn has ended.

@@ -5,7 +5,6 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
-	"tandem/internal/id"
 	"tandem/internal/provider"
 	"tandem/internal/tool"
 )
@@ -22,6 +21,18 @@ func (r *Room) move(ctx context.Context, t *Turn, fn func(tx *db.Tx, s *Session,
 	return out, err
 }
 
+// moved lets something happen to a turn, in a transaction of its own. first is what is done before it.
+func (r *Room) moved(ctx context.Context, t *Turn, h happening, first ...func(tx *db.Tx, s *Session, t *Turn) error) (*Turn, error) {
+	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		for _, f := range first {
+			if err := f(tx, s, t); err != nil {
+				return err
+			}
+		}
+		return r.happen(tx, s, t, h)
+	})
+}
+
 // moveIn is move in a transaction of somebody else's.
 func (r *Room) moveIn(tx *db.Tx, t *Turn, fn func(tx *db.Tx, s *Session, t *Turn) error) (out *Turn, err error) {
 	_, err = r.change(tx, t.Tenant, t.Session, func(s *Session) error {
@@ -29,8 +40,8 @@ func (r *Room) moveIn(tx *db.Tx, t *Turn, fn func(tx *db.Tx, s *Session, t *Turn
 		if err != nil {
 			return err
 		}
-		if cur.State.Ended() {
-			return fault.New(fault.Conflict, "session.turn", "the turn has ended already: %s", cur.State)
+		if err := cur.open(); err != nil {
+			return err
 		}
 		before := *cur
 		if err := fn(tx, s, cur); err != nil {
@@ -59,38 +70,28 @@ func (r *Room) Start(ctx context.Context, t *Turn) (*Turn, error) {
 			if err := r.tellBrief(tx, t, brief); err != nil {
 				return err
 			}
-			if err := r.begin(tx, s, t); err != nil {
+			if err := r.unrevert(tx, s, false); err != nil {
 				return err
 			}
 		}
-		t.State, t.Ask, t.Reason = Running, "", ""
-		return tell(tx, s, t.ID, EventTurn, t)
+		return r.happen(tx, s, t, started{})
 	})
 }
 
-// begin makes a turn run: its prompt becomes part of the conversation.
-func (r *Room) begin(tx *db.Tx, s *Session, t *Turn) error {
-	now := tx.Now()
-	t.State, t.StartedAt = Running, &now
-	if err := r.unrevert(tx, s, false); err != nil {
-		return err
-	}
-	return addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleUser, Blocks: t.prompt})
-}
-
-// Park lets a turn go until somebody answered ask.
+// Park lets a turn go until people allowed ask; without one, until its driver takes it again.
 func (r *Room) Park(ctx context.Context, t *Turn, ask, reason string) (*Turn, error) {
-	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		t.State, t.Ask, t.Reason = Waiting, ask, reason
-		return tell(tx, s, t.ID, EventTurn, t)
-	})
+	awaits := AwaitsApproval
+	if ask == "" {
+		awaits = ""
+	}
+	return r.moved(ctx, t, parked{awaits, ask, reason})
 }
 
 // End ends a turn, and says so in the journal. also is what a driver keeps or tells of it, in the same transaction.
 func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string, also ...func(tx *db.Tx, s *Session, t *Turn) error) (*Turn,
 	error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		if err := r.finish(tx, s, t, state, reason); err != nil {
+		if err := r.happen(tx, s, t, finished{state, reason}); err != nil {
 			return err
 		}
 		for _, f := range also {
@@ -102,135 +103,32 @@ func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string,
 	})
 }
 
-// finish ends a turn in a transaction that may also do what ended it.
-func (r *Room) finish(tx *db.Tx, s *Session, t *Turn, state TurnState, reason string) error {
-	now := tx.Now()
-	t.State, t.Reason, t.Ask, t.EndedAt = state, reason, "", &now
-	if err := r.closeCalls(tx, s, t, "the turn ended before this call ran"); err != nil {
-		return err
-	}
-	if err := r.tellParent(tx, s, t); err != nil {
-		return err
-	}
-	if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
-		return err
-	}
-	if state == Failed && r.Failed != nil {
-		if err := r.Failed(tx, s, t); err != nil {
-			return err
-		}
-	}
-	if r.TurnEnded != nil {
-		ended := Ended{Session: s.ID, Turn: t.ID, Driver: s.Driver, Model: s.Model, State: state, Reason: reason}
-		tx.AfterCommit(func() { r.TurnEnded(ended) })
-	}
-	return r.record(tx, s, "session.turn_ended", map[string]any{"turn": t.ID, "state": t.State, "reason": t.Reason, "usage": t.Usage,
-		"cost_nano_usd": t.Cost, "steps": t.Steps, "calls": t.Calls})
-}
-
-func addMessage(tx *db.Tx, s *Session, m *Message) error {
-	if err := insertMessage(tx, s, m); err != nil {
-		return err
-	}
-	return tell(tx, s, m.Turn, EventMessage, m)
-}
-
 // Reply stores what the model said and the calls it wants, and ends the turn when it wants none. open is the part that is
 // still being written, if any.
 func (r *Room) Reply(ctx context.Context, t *Turn, msg string, reply provider.Reply, model string, cost provider.Nano, open *Writer,
 	text string) (*Turn, error) {
-	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		t.Steps++
-		t.Attempts++
-		t.Usage = t.Usage.Add(reply.Usage)
-		t.Cost += cost
-		if open != nil {
-			if err := open.end(tx, s, text, false); err != nil {
-				return err
-			}
-		}
-		if err := addMessage(tx, s, &Message{ID: msg, Turn: t.ID, Role: RoleAssistant, Blocks: reply.Blocks, Model: model}); err != nil {
-			return err
-		}
-		for _, c := range reply.Calls() {
-			t.Calls++
-			call := &Call{ID: id.New("call"), Tenant: t.Tenant, Session: t.Session, Turn: t.ID, Position: t.Calls, Ref: c.ID, Tool: c.Name,
-				Args:  c.Args,
-				State: CallProposed, CreatedAt: tx.Now()}
-			if err := saveCall(tx, call); err != nil {
-				return err
-			}
-			if err := tell(tx, s, t.ID, EventCall, call); err != nil {
-				return err
-			}
-		}
-		if len(reply.Calls()) > 0 || reply.Stop == provider.StopPause || t.Cancel {
-			return nil
-		}
-		return r.finish(tx, s, t, Done, stopReason(reply.Stop))
-	})
-}
-
-// stopReason says why a reply ended before the model was done, if it did.
-func stopReason(s provider.Stop) string {
-	switch s {
-	case provider.StopLength:
-		return "the reply reached its limit of tokens"
-	case provider.StopRefusal:
-		return "the model refused"
-	}
-	return ""
+	return r.moved(ctx, t, replied{msg, reply, model, cost}, open.closing(text)...)
 }
 
 // Spend counts a model call that cost something and brought no message.
 func (r *Room) Spend(ctx context.Context, t *Turn, u provider.Usage, cost provider.Nano) (*Turn, error) {
-	return r.move(ctx, t, func(_ *db.Tx, _ *Session, t *Turn) error {
-		t.Attempts++
-		t.Usage = t.Usage.Add(u)
-		t.Cost += cost
-		return nil
-	})
+	return r.moved(ctx, t, spent{u, cost})
 }
 
 // Retry tells watchers that a model call failed and is tried again.
 func (r *Room) Retry(ctx context.Context, t *Turn, body Retry) error {
-	_, err := r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		if r.Retried != nil {
-			if err := r.Retried(tx, s, t, body); err != nil {
-				return err
-			}
+	_, err := r.moved(ctx, t, retried{body}, func(tx *db.Tx, s *Session, t *Turn) error {
+		if r.Retried == nil {
+			return nil
 		}
-		return tell(tx, s, t.ID, EventRetry, body)
+		return r.Retried(tx, s, t, body)
 	})
 	return err
 }
 
 // Ask stores questions of the agent and parks the turn until they are answered.
 func (r *Room) Ask(ctx context.Context, t *Turn, c *Call, qs []tool.Question) (*Turn, error) {
-	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		q := &Question{ID: id.New("que"), Session: s.ID, Turn: t.ID, Call: c.ID, Questions: qs, State: "pending", CreatedAt: tx.Now()}
-		if _, err := tx.Exec("INSERT INTO session_question (tenant, "+questionColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			s.Tenant, q.ID, q.Session, q.Turn, q.Call, encode(q.Questions), q.State, "", "", q.CreatedAt); err != nil {
-			return err
-		}
-		c.State, c.Ask = CallAsking, q.ID
-		if err := saveCall(tx, c); err != nil {
-			return err
-		}
-		t.State, t.Ask, t.Reason = Waiting, q.ID, "the agent asks: "+qs[0].Question
-		if r.Questioned != nil {
-			if err := r.Questioned(tx, s, q); err != nil {
-				return err
-			}
-		}
-		if err := tell(tx, s, t.ID, EventQuestion, q); err != nil {
-			return err
-		}
-		if err := tell(tx, s, t.ID, EventCall, c); err != nil {
-			return err
-		}
-		return tell(tx, s, t.ID, EventTurn, t)
-	})
+	return r.moved(ctx, t, questioned{c, qs})
 }
 
 // Question reads one question.

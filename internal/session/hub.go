@@ -310,6 +310,14 @@ func (w *Writer) end(tx *db.Tx, s *Session, text string, cut bool) error {
 	return tell(tx, s, w.turn, EventPartEnd, PartEnd{Part: w.part, Text: text, Hash: hashOf(text), Cut: cut})
 }
 
+// closing is what ends a part whole, before something else happens to its turn; of no part it is nothing.
+func (w *Writer) closing(text string) (first []func(tx *db.Tx, s *Session, t *Turn) error) {
+	if w == nil {
+		return nil
+	}
+	return append(first, func(tx *db.Tx, s *Session, _ *Turn) error { return w.end(tx, s, text, false) })
+}
+
 // End closes the part with what was added to it. cut says that the text is in no message.
 func (w *Writer) End(ctx context.Context, cut bool) error {
 	w.room.hub.mu.Lock()

@@ -84,19 +84,8 @@ func (r *Room) cancel(ctx context.Context, tx *db.Tx, in TurnIn) (CancelOut, err
 func (r *Room) cancelTurns(tx *db.Tx, s *Session, open []*Turn) error {
 	for _, t := range open {
 		before := *t
-		t.Cancel = true
-		if t.State != Running {
-			now := tx.Now()
-			t.State, t.Reason, t.Ask, t.EndedAt = Cancelled, "cancelled", "", &now
-			if err := r.closeCalls(tx, s, t, "the turn was cancelled"); err != nil {
-				return err
-			}
-			if err := r.tellParent(tx, s, t); err != nil {
-				return err
-			}
-			if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
-				return err
-			}
+		if err := r.happen(tx, s, t, cancelled{}); err != nil {
+			return err
 		}
 		if err := saveTurn(tx, t); err != nil {
 			return err

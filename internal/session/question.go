@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"strings"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -107,28 +108,20 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 	if err := mayAnswer(tx, c, q.Session); err != nil {
 		return nil, err
 	}
-	if q.State != "pending" {
+	if q.State != QuestionPending {
 		return nil, fault.New(fault.Conflict, "question.answer", "%s was %s already", q.ID, q.State)
 	}
-	q.State = "answered"
+	q.State = QuestionAnswered
 	if q.Answers, q.Answer, err = in.answers(q); err != nil {
 		return nil, err
 	}
 	result := &tool.Result{Text: answerer(c) + " answers: " + q.Answer}
 	if in.Reject {
-		q.State = "rejected"
+		q.State = QuestionRejected
 		result = &tool.Result{Text: answerer(c) + " does not want to answer this.", Error: true}
 		if in.Answer != "" {
 			result.Text += " " + in.Answer
 		}
-	}
-	answers := ""
-	if len(q.Answers) > 0 {
-		answers = encode(q.Answers)
-	}
-	if _, err := tx.Exec("UPDATE session_question SET state = ?, answer = ?, answers = ? WHERE tenant = ? AND id = ?", q.State, q.Answer,
-		answers, c.Tenant, q.ID); err != nil {
-		return nil, err
 	}
 	s, err := r.change(tx, c.Tenant, q.Session, func(s *Session) error {
 		call, err := loadCall(inTx{tx}, c.Tenant, q.Call)
@@ -144,21 +137,39 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 				return err
 			}
 		}
-		now := tx.Now()
-		call.State, call.Result, call.EndedAt = CallDone, result, &now
-		if err := saveCall(tx, call); err != nil {
-			return err
-		}
-		if err := tell(tx, s, q.Turn, EventQuestion, q); err != nil {
-			return err
-		}
-		return tell(tx, s, q.Turn, EventCall, call)
+		return r.keepRows(tx, s, t, q.answered(call, result, tx.Now()))
 	})
 	if err != nil {
 		return nil, err
 	}
 	tx.AfterCommit(func() { r.wake(s) })
 	return q, nil
+}
+
+// answered are the rows of a question that has its answer: it is the result of the call that asked.
+func (q *Question) answered(call *Call, result *tool.Result, now time.Time) []any {
+	at := stand{now: now}
+	at.end(call, CallDone, result)
+	return []any{q, call}
+}
+
+// keepQuestion writes a question and tells of it.
+func (r *Room) keepQuestion(tx *db.Tx, s *Session, q *Question) error {
+	answers := ""
+	if len(q.Answers) > 0 {
+		answers = encode(q.Answers)
+	}
+	if _, err := tx.Exec("INSERT INTO session_question (tenant, "+questionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, id) DO UPDATE SET state = excluded.state, answer = excluded.answer, answers = excluded.answers`,
+		s.Tenant, q.ID, q.Session, q.Turn, q.Call, encode(q.Questions), q.State, q.Answer, answers, q.CreatedAt); err != nil {
+		return err
+	}
+	if q.State == QuestionPending && r.Questioned != nil {
+		if err := r.Questioned(tx, s, q); err != nil {
+			return err
+		}
+	}
+	return tell(tx, s, q.Turn, EventQuestion, q)
 }
 
 func (r *Room) setTodos(ctx context.Context, s *Session, turn string, list []tool.Todo) error {

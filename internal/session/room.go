@@ -248,7 +248,10 @@ func (r *Room) prompt(tx *db.Tx, s *Session, by op.Caller, blocks []provider.Blo
 		return nil, err
 	}
 	if len(open) == 0 && s.Driver == DriverModel && !first { // nothing is before it: it begins with being asked for, which saves a write
-		if err := r.begin(tx, s, t); err != nil {
+		if err := r.unrevert(tx, s, false); err != nil {
+			return nil, err
+		}
+		if err := r.happen(tx, s, t, begun{}); err != nil {
 			return nil, err
 		}
 	}

@@ -117,7 +117,7 @@ func saveSession(tx *db.Tx, s *Session) error {
 }
 
 const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, ` +
-	`created_at, started_at, ended_at, ran, since, prompted, server`
+	`created_at, started_at, ended_at, ran, since, prompted, server, awaits`
 
 func scanTurn(row scanner) (*Turn, error) {
 	var t Turn
@@ -125,7 +125,7 @@ func scanTurn(row scanner) (*Turn, error) {
 	var cancel, created, started, ended, ran, since int64
 	err := row.Scan(&t.Tenant, &t.ID, &t.Session, &t.State, &t.Reason, &t.Ask, &cancel, &prompt, &options, &t.Asker, &t.Steps, &t.Calls,
 		&t.Attempts, &usage,
-		&t.Cost, &created, &started, &ended, &ran, &since, &prompted, &t.Server)
+		&t.Cost, &created, &started, &ended, &ran, &since, &prompted, &t.Server, &t.Awaits)
 	if err != nil {
 		return nil, err
 	}
@@ -180,14 +180,15 @@ func saveTurn(tx *db.Tx, t *Turn) error {
 	if !t.since.IsZero() {
 		since = db.Micros(t.since)
 	}
-	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET state = excluded.state, reason = excluded.reason, ask = excluded.ask, cancel = excluded.cancel,
 		steps = excluded.steps, calls = excluded.calls, attempts = excluded.attempts, usage = excluded.usage, cost = excluded.cost,
 		started_at = excluded.started_at, ended_at = excluded.ended_at, ran = excluded.ran, since = excluded.since,
-		prompted = excluded.prompted, server = excluded.server`,
+		prompted = excluded.prompted, server = excluded.server, awaits = excluded.awaits`,
 		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, encode(t.prompt), encode(t.Options), t.Asker, t.Steps, t.Calls,
 		t.Attempts, encode(t.Usage),
-		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, chains(t.prompted), t.Server)
+		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, chains(t.prompted), t.Server,
+		string(t.Awaits))
 	return err
 }
 
@@ -220,14 +221,14 @@ func insertMessage(tx *db.Tx, s *Session, m *Message) error {
 	return err
 }
 
-const callColumns = `tenant, session, turn, id, position, ref, tool, args, title, state, ask, result, created_at, ended_at`
+const callColumns = `tenant, session, turn, id, position, ref, tool, args, title, state, ask, result, created_at, ended_at, awaits`
 
 func scanCall(row scanner) (*Call, error) {
 	var c Call
 	var args, result string
 	var created, ended int64
 	err := row.Scan(&c.Tenant, &c.Session, &c.Turn, &c.ID, &c.Position, &c.Ref, &c.Tool, &args, &c.Title, &c.State, &c.Ask, &result, &created,
-		&ended)
+		&ended, &c.Awaits)
 	if err != nil {
 		return nil, err
 	}
@@ -279,11 +280,11 @@ func saveCall(tx *db.Tx, c *Call) error {
 	if c.Result != nil {
 		result = encode(c.Result)
 	}
-	_, err := tx.Exec(`INSERT INTO session_call (`+callColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.Exec(`INSERT INTO session_call (`+callColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET title = excluded.title, state = excluded.state, ask = excluded.ask, result = excluded.result, `+
-		`ended_at = excluded.ended_at`,
+		`ended_at = excluded.ended_at, awaits = excluded.awaits`,
 		c.Tenant, c.Session, c.Turn, c.ID, c.Position, c.Ref, c.Tool, string(c.Args), c.Title, string(c.State), c.Ask, result, c.CreatedAt,
-		micros(c.EndedAt))
+		micros(c.EndedAt), string(c.Awaits))
 	return err
 }
 

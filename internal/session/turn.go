@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/provider"
 	"tandem/internal/tool"
 )
@@ -24,6 +25,14 @@ const (
 // Ended says whether nothing will happen any more.
 func (s TurnState) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
+// open refuses what would happen to a turn that has ended.
+func (t *Turn) open() error {
+	if t.State.Ended() {
+		return fault.New(fault.Conflict, "session.turn", "the turn has ended already: %s", t.State)
+	}
+	return nil
+}
+
 // Turn is one prompt until the agent is idle again.
 type Turn struct {
 	ID        string         `json:"id"`
@@ -33,6 +42,7 @@ type Turn struct {
 	State     TurnState      `json:"state"`
 	Reason    string         `json:"reason,omitempty" jsonschema:"why it failed, waits or was cancelled"`
 	Ask       string         `json:"ask,omitempty" jsonschema:"the approval or question that it waits for"`
+	Awaits    Awaited        `json:"awaits,omitempty" jsonschema:"what it waits for: approval, question or task (of a child session)"`
 	Options   Options        `json:"options,omitzero"`
 	Asker     string         `json:"asker"`
 	Steps     int64          `json:"steps" jsonschema:"model calls that were answered"`
@@ -144,10 +154,18 @@ type Call struct {
 	Title     string          `json:"title,omitempty"`
 	State     CallState       `json:"state"`
 	Ask       string          `json:"ask,omitempty"`
+	Awaits    Awaited         `json:"awaits,omitempty" jsonschema:"what it waits for: approval, question or task (of a child session)"`
 	Result    *tool.Result    `json:"result,omitempty"`
 	CreatedAt time.Time       `json:"created_at"`
 	EndedAt   *time.Time      `json:"ended_at,omitempty"`
 }
+
+// The states of a question.
+const (
+	QuestionPending  = "pending"
+	QuestionAnswered = "answered"
+	QuestionRejected = "rejected"
+)
 
 // Question is something that an agent asked and a person has to answer.
 type Question struct {

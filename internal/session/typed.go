@@ -59,11 +59,5 @@ func (t *Turn) Text() string { return provider.Reply{Blocks: t.prompt}.Text() }
 
 // Said adds what an agent program said to its turn, which goes on: only the program itself tells when a turn is over.
 func (r *Room) Said(ctx context.Context, t *Turn, msg, text, model string, used provider.Usage) (*Turn, error) {
-	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		t.Steps++
-		t.Attempts++
-		t.Usage = t.Usage.Add(used)
-		return addMessage(tx, s, &Message{ID: msg, Turn: t.ID, Role: RoleAssistant, Blocks: []provider.Block{{Kind: provider.Text, Text: text}},
-			Model: model})
-	})
+	return r.moved(ctx, t, said{msg, text, model, used})
 }

@@ -232,19 +232,19 @@ func (v *viewer) waiting(t *room.Turn) error {
 	if now.State != room.Waiting || now.Ask != t.Ask { // what is told happened earlier, and has its answer
 		return nil
 	}
-	if strings.HasPrefix(t.Ask, "turn_") {
+	if now.Awaits == room.AwaitsTask {
 		return v.child(t)
 	}
 	in, ok := v.k.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return v.leave(t)
+		return v.leave(now)
 	}
-	return v.unlessAnswered(t, v.answerHere)
+	return v.unlessAnswered(now, v.answerHere)
 }
 
 // answerHere asks for the answer until it is one.
 func (v *viewer) answerHere(t *room.Turn) error {
-	if strings.HasPrefix(t.Ask, "que_") {
+	if t.Awaits == room.AwaitsAnswer {
 		return v.answer(t)
 	}
 	v.note("%s", t.Reason)
@@ -268,7 +268,7 @@ func (v *viewer) answerHere(t *room.Turn) error {
 // leave ends the watching and says how the turn goes on.
 func (v *viewer) leave(t *room.Turn) error {
 	next := "tandem approvals approve " + t.Ask
-	if strings.HasPrefix(t.Ask, "que_") {
+	if t.Awaits == room.AwaitsAnswer {
 		next = "tandem session answer " + t.Ask + " \"…\""
 		v.newline()
 		if q, err := v.question(t.Ask); err == nil {

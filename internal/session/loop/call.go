@@ -93,10 +93,10 @@ func listed(list []string, name string) bool {
 
 // call runs one call of a tool, through the gate. parked says that the turn has to wait for a person.
 func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, c *session.Call) (parked bool, err error) {
-	if strings.HasPrefix(c.Ask, "que_") {
+	switch c.Awaits {
+	case session.AwaitsAnswer:
 		return true, nil // answering it ends the call
-	}
-	if strings.HasPrefix(c.Ask, "turn_") {
+	case session.AwaitsTask:
 		return r.report(ctx, t, c)
 	}
 	can, err := r.offered(ctx, s, t)
@@ -171,8 +171,7 @@ func (r *Runner) call(ctx context.Context, s *session.Session, t *session.Turn, 
 		_, err := r.room.Await(ctx, t, c, out.Child)
 		return true, err
 	}
-	c.Result = &out.Result
-	return false, r.finish(ctx, t, c, part, output.String(), err)
+	return false, r.finish(ctx, t, c, &out.Result, part, output.String(), err)
 }
 
 // denied says why the caller of ctx has no such tool: it is denied whole, whatever it would be used on.
@@ -211,11 +210,11 @@ func (r *Runner) report(ctx context.Context, t *session.Turn, c *session.Call) (
 		_, err := r.room.Await(ctx, t, c, c.Ask)
 		return true, err
 	}
-	c.State, c.Ask, c.Result = session.CallDone, "", res
+	state := session.CallDone
 	if res.Error {
-		c.State = session.CallFailed
+		state = session.CallFailed
 	}
-	return false, r.room.MoveCall(ctx, t, c, nil, "")
+	return false, r.room.EndCall(ctx, t, c, state, res, nil, "")
 }
 
 // overBudget says why a call is not made, nil when it may be.
@@ -235,20 +234,14 @@ func (r *Runner) overBudget(ctx context.Context, s *session.Session, t *session.
 func (r *Runner) park(ctx context.Context, t *session.Turn, c *session.Call, pending error, part *session.Writer, output string) error {
 	var f *fault.Error
 	errors.As(pending, &f)
-	c.State, c.Ask = session.CallAsking, f.Data["approval"]
-	if err := r.room.MoveCall(ctx, t, c, part, output); err != nil {
-		return err
-	}
-	_, err := r.room.Park(ctx, t, c.Ask, f.Msg)
-	return err
+	return r.room.ParkCall(ctx, t, c, f.Data["approval"], f.Msg, part, output)
 }
 
 // callOutside calls a connector's tool, through the gate like every other.
 func (r *Runner) callOutside(ctx context.Context, t *session.Turn, c *session.Call, o offer) (parked bool, err error) {
 	c.Title = o.connector + ": " + o.remote
 	if c.State != session.CallRunning {
-		c.State, c.Ask = session.CallRunning, ""
-		if err := r.room.MoveCall(ctx, t, c, nil, ""); err != nil {
+		if err := r.room.BeginCall(ctx, t, c); err != nil {
 			return false, err
 		}
 	}
@@ -260,23 +253,18 @@ func (r *Runner) callOutside(ctx context.Context, t *session.Turn, c *session.Ca
 	if fault.Is(err, fault.Pending) {
 		return true, r.park(ctx, t, c, err, nil, "")
 	}
-	c.Result = &out.Result
-	return false, r.finish(ctx, t, c, nil, "", err)
+	return false, r.finish(ctx, t, c, &out.Result, nil, "", err)
 }
 
-// finish stores a call's result, or the refusal in its place: the model reads why, and what it can do.
-func (r *Runner) finish(ctx context.Context, t *session.Turn, c *session.Call, part *session.Writer, output string, err error) error {
-	c.State, c.Ask = session.CallDone, ""
-	if err != nil {
-		f := fault.Public(err)
-		if f.Kind == fault.Internal {
-			r.log.Error("tool failed", "tool", c.Tool, "call", c.ID, "err", err)
-		}
-		text := f.Msg
-		if f.Next != "" {
-			text += ". Next: " + f.Next
-		}
-		c.State, c.Result = session.CallFailed, &tool.Result{Text: text, Error: true, Meta: map[string]any{"kind": f.Kind.String()}}
+// finish stores a call's result, or the refusal in its place.
+func (r *Runner) finish(ctx context.Context, t *session.Turn, c *session.Call, result *tool.Result, part *session.Writer, output string,
+	err error) error {
+	if err == nil {
+		return r.room.EndCall(ctx, t, c, session.CallDone, result, part, output)
 	}
-	return r.room.MoveCall(ctx, t, c, part, output)
+	f := fault.Public(err)
+	if f.Kind == fault.Internal {
+		r.log.Error("tool failed", "tool", c.Tool, "call", c.ID, "err", err)
+	}
+	return r.room.EndCall(ctx, t, c, session.CallFailed, session.Refusal(f), part, output)
 }

@@ -268,11 +268,11 @@ func (r *Runner) Stir() {
 
 // settled says whether what a turn waits for was answered.
 func (r *Runner) settled(ctx context.Context, s *session.Session, t *session.Turn) (bool, error) {
-	if strings.HasPrefix(t.Ask, "que_") {
+	switch t.Awaits {
+	case session.AwaitsAnswer:
 		q, err := r.room.Question(ctx, t.Tenant, t.Ask)
-		return err == nil && q.State != "pending", err
-	}
-	if strings.HasPrefix(t.Ask, "turn_") {
+		return err == nil && q.State != session.QuestionPending, err
+	case session.AwaitsTask:
 		_, ended, err := r.room.Report(ctx, t.Tenant, t.Ask)
 		return ended, err
 	}

@@ -1,20 +1,11 @@
 package loop
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
 	"tandem/internal/fault"
-	"tandem/internal/provider"
 	"tandem/internal/session"
-)
-
-// Guards against a model that does not come to an end.
-const (
-	maxSteps  = 100
-	maxRepeat = 3
 )
 
 // turn runs a turn until it ends or has to wait.
@@ -76,42 +67,43 @@ func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn,
 		return false, err
 	}
 	*t = cur
-	if cur.State.Ended() {
-		return false, nil
-	}
-	if cur.Cancel {
-		*t, err = r.room.End(ctx, cur, session.Cancelled, "cancelled")
-		return false, err
-	}
-	c, err := r.room.NextCall(ctx, cur)
-	if err != nil {
-		return false, err
-	}
-	if c != nil {
-		return r.call(ctx, s, cur, c)
-	}
-	if err := said.readOn(ctx, r.room, s); err != nil {
-		return false, err
-	}
-	last := said.last()
-	if last == nil {
-		return false, fmt.Errorf("turn %s has no prompt", cur.ID)
-	}
-	if last.Role == session.RoleAssistant {
-		if wants(last) {
-			return false, r.room.Results(ctx, cur)
+	var c *session.Call
+	if going(cur) {
+		if c, err = r.room.NextCall(ctx, cur); err != nil {
+			return false, err
 		}
+	}
+	wants := next(cur, c)
+	if wants == toLook {
+		if wants, err = r.look(ctx, s, cur, said); err != nil {
+			return false, err
+		}
+	}
+	switch wants {
+	case toStop:
+		*t, err = r.room.End(ctx, cur, session.Cancelled, "cancelled")
+	case toCall:
+		return r.call(ctx, s, cur, c)
+	case toGather:
+		err = r.room.Results(ctx, cur)
+	case toEnd:
 		*t, err = r.room.End(ctx, cur, session.Done, "")
-		return false, err
+	case toAsk:
+		err = r.ask(ctx, s, cur, *said)
 	}
-	lately, err := r.room.NewestCalls(ctx, cur, maxRepeat)
+	return false, err
+}
+
+// look reads what was said and done lately, and says what a turn without open calls wants.
+func (r *Runner) look(ctx context.Context, s *session.Session, t *session.Turn, said *conversation) (want, error) {
+	if err := said.readOn(ctx, r.room, s); err != nil {
+		return toRest, err
+	}
+	lately, err := r.room.NewestCalls(ctx, t, maxRepeat)
 	if err != nil {
-		return false, err
+		return toRest, err
 	}
-	if err := guard(cur, lately); err != nil {
-		return false, err
-	}
-	return false, r.ask(ctx, s, cur, *said)
+	return after(t, said.last(), lately)
 }
 
 // conversation is what was said so far. While a turn is open nothing of it is taken back, so a step reads what the last one added.
@@ -133,33 +125,4 @@ func (c conversation) last() *session.Message {
 		return nil
 	}
 	return c[len(c)-1]
-}
-
-func wants(m *session.Message) bool {
-	for _, b := range m.Blocks {
-		if b.Kind == provider.CallKind {
-			return true
-		}
-	}
-	return false
-}
-
-// guard stops a turn that goes round in circles.
-func guard(t *session.Turn, calls []*session.Call) error {
-	if t.Steps >= maxSteps {
-		return fault.New(fault.Exhausted, "session.loop", "the turn made %d model calls without coming to an end", t.Steps).
-			WithNext("prompt again to let it go on")
-	}
-	if len(calls) < maxRepeat {
-		return nil
-	}
-	last := calls[len(calls)-1]
-	for _, c := range calls[len(calls)-maxRepeat:] {
-		if c.Tool != last.Tool || !bytes.Equal(c.Args, last.Args) || c.Result == nil || c.Result.Text != last.Result.Text {
-			return nil
-		}
-	}
-	return fault.New(fault.Exhausted, "session.loop", "the agent called %s %d times with the same arguments and the same result", last.Tool,
-		maxRepeat).
-		WithNext("tell it what to do differently")
 }
