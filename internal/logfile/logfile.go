@@ -13,12 +13,16 @@ type File struct {
 	path string
 	f    *os.File
 	size int64
+	room int64 // how far the disk keeps room for it
 }
 
 // Size is how large a file becomes before the next one is begun.
 const Size = 10 << 20
 
 const keep = 3
+
+// ahead is for how much there is room behind the last line, also when the disk is full.
+const ahead = 64 << 10
 
 // Open opens a log to append to, and makes it when absent.
 func Open(path string) (*File, error) {
@@ -36,8 +40,16 @@ func (l *File) open() error {
 		f.Close()
 		return err
 	}
-	l.f, l.size = f, st.Size()
+	l.f, l.size, l.room = f, st.Size(), 0
+	l.reserve()
 	return nil
+}
+
+// reserve keeps room for the next lines. A disk that cannot, or has none left, is no reason to write nothing: what fits is written.
+func (l *File) reserve() {
+	if l.size+ahead/2 > l.room && reserve(l.f, l.size, ahead) == nil {
+		l.room = l.size + ahead
+	}
 }
 
 // Reopen goes on in the file of that name, which somebody may have moved away.
@@ -71,7 +83,9 @@ func (l *File) Write(p []byte) (int, error) {
 	l.size += int64(n)
 	if err != nil && n > 0 && l.f.Truncate(l.size-int64(n)) == nil {
 		l.size -= int64(n) // on a full disk half a line would be the beginning of the next one
+		l.room = 0         // and what was kept behind it is given back
 	}
+	l.reserve()
 	return n, err
 }
 
