@@ -93,7 +93,9 @@ func (d *Daemon) leftDoors() []string {
 	if data, err := os.ReadFile(d.lastFile()); err != nil || json.Unmarshal(data, &o) != nil {
 		return nil
 	}
-	return slices.DeleteFunc(o.Listens, func(l string) bool { return slices.Contains(d.listens, l) })
+	return slices.DeleteFunc(o.Listens, func(l string) bool {
+		return slices.Contains(d.listens, l) || d.taken != nil && d.taken.Address == l
+	})
 }
 
 // comeBack makes a daemon listen where the one before it listened, when that one crashed or was replaced: panels, phones, programs

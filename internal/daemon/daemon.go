@@ -21,6 +21,7 @@ import (
 	"tandem/internal/op"
 	owners "tandem/internal/owner"
 	"tandem/internal/secret"
+	"tandem/internal/server/wire"
 	"tandem/internal/settings"
 )
 
@@ -81,6 +82,7 @@ type Daemon struct {
 	arrived  bool                              // the database has the mark of a move
 	approved map[string]bool                   // settings of this start that a person had kept; mu guards it
 	closed   []string                          // where the one before the crash listened, which nobody approved to last
+	taken    *wire.Taken                       // the port that it would have listened on, where another program has it
 	left     []string                          // where the one before listened that was stopped, and this one does not
 	asked    *settings.Settings                // what this start was told, when it listens where the one before did
 	forgot   chan struct{}                     // somebody had something forgotten

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"tandem/internal/fault"
+	"tandem/internal/server/wire"
 	"tandem/internal/settings"
 )
 
@@ -28,63 +29,68 @@ type door struct {
 }
 
 // listenTCP opens the configured address, and loopback beside it when that
-// address is beyond it. Their connections are of the pool.
-func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error), p *pool) ([]door, error) {
+// address is beyond it. Their connections are of the pool. When a port that nobody named is taken, it says by whom.
+func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error), p *pool) ([]door, *wire.Taken, error) {
 	addr := s.Get("listen")
 	if addr == "" {
 		addr = net.JoinHostPort(s.Get("hostname"), s.Get("port"))
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "daemon", "%q is not an address: %w", addr, err).
+		return nil, nil, fault.New(fault.Invalid, "daemon", "%q is not an address: %w", addr, err).
 			WithNext("use HOST:PORT, e.g. --listen 127.0.0.1:39731")
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return nil, fault.New(fault.Invalid, "daemon", "%q is not a port", port).WithNext("use a number from 1 to 65535, or 0 for any")
+		return nil, nil, fault.New(fault.Invalid, "daemon", "%q is not a port", port).WithNext("use a number from 1 to 65535, or 0 for any")
 	}
 	given := s.Given("listen") || s.Given("port")
 	if loopback(host) {
-		l, err := listenFree(host, port, given)
+		l, taken, err := listenFree(host, port, given)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return []door{{p.listen(l, ""), true}}, nil
+		return []door{{p.listen(l, ""), true}}, taken, nil
 	}
 	config, err := cert(host)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	far, err := listenFree(host, port, true)
+	far, _, err := listenFree(host, port, true)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	doors := []door{{tls.NewListener(p.listen(far, ""), config), false}}
-	near, err := listenFree("127.0.0.1", defaultPort, false)
+	near, taken, err := listenFree("127.0.0.1", defaultPort, false)
 	if err != nil {
 		far.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return append(doors, door{p.listen(near, ""), true}), nil
+	return append(doors, door{p.listen(near, ""), true}), taken, nil
 }
 
-// listenFree opens host:port; when the port was nobody's wish and is taken,
-// the first free one of a small range.
-func listenFree(host, port string, given bool) (net.Listener, error) {
-	l, err := net.Listen(family(host), net.JoinHostPort(host, port))
-	if err == nil || given || !errors.Is(err, syscall.EADDRINUSE) {
-		if err != nil {
-			return nil, fault.New(fault.Unavailable, "daemon", "cannot listen on %s: %w", net.JoinHostPort(host, port), err).
-				WithNext("see who holds it (ss -ltnp), or choose another with --listen")
-		}
-		return l, nil
+// listenFree opens host:port; when the port was nobody's wish and is taken, the first free one of a small range, and it says who has it.
+func listenFree(host, port string, given bool) (net.Listener, *wire.Taken, error) {
+	address := net.JoinHostPort(host, port)
+	l, err := net.Listen(family(host), address)
+	if err == nil {
+		return l, nil, nil
+	}
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return nil, nil, fault.New(fault.Unavailable, "daemon", "cannot listen on %s: %w", address, err).WithNext("choose another with --listen")
+	}
+	taken := &wire.Taken{Address: address}
+	taken.PID, taken.Program = portHolder(port)
+	if given {
+		return nil, nil, fault.New(fault.Unavailable, "daemon", "cannot listen on %s: %s has it", address, taken.Holder()).
+			WithNext("end that, or choose another address with --listen (who listens where: ss -ltnp)")
 	}
 	for p := firstFree; p <= lastFree; p++ {
 		if l, err := net.Listen(family(host), net.JoinHostPort(host, strconv.Itoa(p))); err == nil {
-			return l, nil
+			return l, taken, nil
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "daemon", "the port %s and all of %d-%d are taken", port, firstFree, lastFree).
-		WithNext("choose a free one with --listen")
+	return nil, nil, fault.New(fault.Unavailable, "daemon", "the port %s (%s has it) and all of %d-%d are taken", port, taken.Holder(), firstFree,
+		lastFree).WithNext("choose a free one with --listen")
 }
 
 // family keeps an IPv4 address to IPv4: whoever writes 0.0.0.0 has not opened IPv6.

@@ -99,7 +99,7 @@ func (s *serving) listenFar(context.Context) (err error) {
 	if s.OnDemand {
 		return nil
 	}
-	s.doors, err = listenTCP(s.Settings, s.certificate, s.pools.network)
+	s.doors, s.taken, err = listenTCP(s.Settings, s.certificate, s.pools.network)
 	if err != nil && s.cameBack { // the command that started us can do without
 		s.Log.Error("cannot listen again", "err", err)
 		s.OnDemand, s.cameBack, s.doors, err = true, false, nil, nil
@@ -107,7 +107,7 @@ func (s *serving) listenFar(context.Context) (err error) {
 	if err != nil && s.asked != nil && near(s.Settings.Get("listen")) { // somebody else has taken that port, and nobody named it now
 		s.Log.Warn("cannot listen where the one before did", "err", err)
 		s.Settings = s.asked
-		s.doors, err = listenTCP(s.Settings, s.certificate, s.pools.network)
+		s.doors, s.taken, err = listenTCP(s.Settings, s.certificate, s.pools.network)
 	}
 	for _, l := range s.doors {
 		s.opened.closes(func() { l.Close() })

@@ -60,7 +60,7 @@ func (d *Daemon) listenTunnel(port string) (net.Listener, error) {
 	if !given {
 		port = tunnelPort
 	}
-	l, err := listenFree("127.0.0.1", port, given)
+	l, _, err := listenFree("127.0.0.1", port, given)
 	if err != nil {
 		return nil, err
 	}

@@ -99,6 +99,10 @@ func notReopened(w io.Writer, s *wire.Status) {
 			"then keep it with tandem settings keep\n",
 			strings.Join(s.Closed, ", "), s.Closed[0])
 	}
+	if s.Taken != nil {
+		fmt.Fprintf(w, "Not on %s, which %s has. To listen there: end that program, then tandem up --replace --listen %s\n", s.Taken.Address,
+			s.Taken.Holder(), s.Taken.Address)
+	}
 	if len(s.Left) > 0 {
 		fmt.Fprintf(w, "Before it was stopped it listened on %s, and who knows that address waits there: "+
 			"open it with tandem up --replace --listen %s, then keep it with tandem settings keep\n",

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"fmt"
 	"time"
 
 	"tandem/internal/identity"
@@ -34,6 +35,7 @@ type Status struct {
 	CameBack   bool     `json:"came_back" jsonschema:"started by a command after a crash, and listening where the one before did"`
 	Closed     []string `json:"not_reopened,omitempty" jsonschema:"where it listened before the crash and does not now, because no person approved that this outlives a start"`
 	Left       []string `json:"listened_before,omitempty" jsonschema:"where it listened before it was stopped in order, and does not since, because nobody said so"`
+	Taken      *Taken   `json:"taken,omitempty" jsonschema:"the port that it would have listened on, and who has it"`
 	Unit       string   `json:"unit,omitempty" jsonschema:"the unit of systemd that it is"`
 	Control    string   `json:"control,omitempty" jsonschema:"the command that speaks to that unit's manager"`
 	Shared     []Served `json:"shared,omitempty" jsonschema:"repositories that another server of this machine serves, too"`
@@ -48,6 +50,21 @@ type Status struct {
 	Told       []Told   `json:"told" jsonschema:"on which ways people hear that something needs them"`
 	Server     Serving  `json:"server" jsonschema:"this server among those that worked with its database"`
 	PIN        bool     `json:"pin_set" jsonschema:"whether presence can be proven, so that asks can be decided"`
+}
+
+// Taken is a port that another program has.
+type Taken struct {
+	Address string `json:"address"`
+	PID     int    `json:"pid,omitempty" jsonschema:"where it can be seen"`
+	Program string `json:"program,omitempty"`
+}
+
+// Holder names who has it.
+func (t *Taken) Holder() string {
+	if t.PID == 0 {
+		return "another program"
+	}
+	return fmt.Sprintf("PID %d (%s)", t.PID, t.Program)
 }
 
 // Told is a way on which people hear that something needs them.
