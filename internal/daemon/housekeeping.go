@@ -21,6 +21,7 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 	tick := time.NewTicker(min(30*time.Second, max(idle/4, 50*time.Millisecond)))
 	defer tick.Stop()
 	d.tidyCopies()
+	d.tidyMove(ctx)
 	witnessed := d.lastUse.Load()
 	var quiet leisure
 	rest := time.NewTicker(15 * time.Second)

@@ -47,7 +47,7 @@ func Move(ctx context.Context, st *settings.Settings, version string, in MoveIn)
 		return out, err
 	}
 	defer release()
-	if err := d.openToMove(ctx, in); err != nil {
+	if err := d.openToMove(ctx, in.To); err != nil {
 		return out, err
 	}
 	defer d.db.Close()
@@ -57,6 +57,9 @@ func Move(ctx context.Context, st *settings.Settings, version string, in MoveIn)
 		return out, err
 	}
 	defer to.Close()
+	if err := d.provesToMove(ctx, in); err != nil {
+		return out, err
+	}
 	number := id.New("move")
 	if err := d.db.Write(ctx, func(tx *db.Tx) error { return installation.Leaving(tx, out.To) }); err != nil {
 		return out, err
@@ -76,8 +79,8 @@ func Move(ctx context.Context, st *settings.Settings, version string, in MoveIn)
 	return out, err
 }
 
-// openToMove opens the database that is the house now, and asks for its PIN.
-func (d *Daemon) openToMove(ctx context.Context, in MoveIn) error {
+// openToMove opens the database that is the house now.
+func (d *Daemon) openToMove(ctx context.Context, to string) error {
 	if err := d.settle(); err != nil {
 		return err
 	}
@@ -88,8 +91,8 @@ func (d *Daemon) openToMove(ctx context.Context, in MoveIn) error {
 	if _, err := os.Lstat(d.pending()); err == nil {
 		return fault.New(fault.Conflict, "server.move", "a copy waits to be restored").WithNext("start once, so that it is: tandem up")
 	}
-	if installation.Shown(d.data, d.dsn()) == installation.Shown(d.data, in.To) {
-		return fault.New(fault.Invalid, "server.move", "the data is there already: %s", installation.Shown(d.data, in.To))
+	if installation.Shown(d.data, d.dsn()) == installation.Shown(d.data, to) {
+		return fault.New(fault.Invalid, "server.move", "the data is there already: %s", installation.Shown(d.data, to))
 	}
 	if err := d.absent(); err != nil {
 		return err
@@ -102,13 +105,13 @@ func (d *Daemon) openToMove(ctx context.Context, in MoveIn) error {
 	if d.db, err = db.Open(ctx, dsn, nil); err != nil {
 		return err
 	}
-	if err := d.fitToMove(ctx, in); err != nil {
+	if err := d.fitToMove(ctx); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
 	return nil
 }
 
-func (d *Daemon) fitToMove(ctx context.Context, in MoveIn) error {
+func (d *Daemon) fitToMove(ctx context.Context) error {
 	if err := d.nobodyElse(ctx); err != nil {
 		return err
 	}
@@ -119,6 +122,11 @@ func (d *Daemon) fitToMove(ctx context.Context, in MoveIn) error {
 		return errors.Join(err, fault.New(fault.Conflict, "server.move", "the data is of another version of the program").
 			WithNext("start once, so that it is of this one: tandem up"))
 	}
+	return nil
+}
+
+// provesToMove asks for the PIN of the house, once the way is known to be open: nobody types it for an address that leads nowhere.
+func (d *Daemon) provesToMove(ctx context.Context, in MoveIn) error {
 	set, _, err := identity.Proves(ctx, d.db, "")
 	if err != nil || !set {
 		return err

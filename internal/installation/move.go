@@ -22,6 +22,9 @@ func Leaving(tx *db.Tx, other string) error { return setMark(tx, markFrom, other
 // the folder knows the number.
 func Arriving(tx *db.Tx, number, other string) error { return setMark(tx, markTo+number, other) }
 
+// Arrives says whether a mark is of a database that an installation moved into.
+func Arrives(mark string) bool { return strings.HasPrefix(mark, markTo) }
+
 func setMark(tx *db.Tx, mark, other string) error {
 	_, err := tx.Exec("INSERT INTO installation_move (one, mark, other, at) VALUES (1, ?, ?, ?) "+
 		"ON CONFLICT (one) DO UPDATE SET mark = excluded.mark, other = excluded.other, at = excluded.at", mark, other, tx.Now())
