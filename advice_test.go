@@ -27,7 +27,7 @@ var looked = []string{
 		"write auth_mode = %q into %s",
 	"run: chmod 600 %s", // the journal's key
 	"run: chmod 600 %s, and then: tandem secret rotate", // the file of master keys
-	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file
+	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file, --passphrase-file or --identity
 	"chmod 700 ",   // a folder that holds tandem's data already
 	"mend the cause and start again, or give the restore up and keep what there is: rm %s", // restore.pending
 	"take it up: tandem up; or give the restore up, to keep what is here: rm %s",           // the same

@@ -118,6 +118,11 @@ func (d *Daemon) backup(ctx context.Context, in BackupIn) (out BackupOut, err er
 	if err != nil {
 		return out, err
 	}
+	if st, err := os.Stat(in.Path); err == nil && st.IsDir() {
+		if err := backup.Halves(in.Path, out.Made); err != nil {
+			d.Log.Warn("remove what is left of copies that were cut off", "path", in.Path, "err", err)
+		}
+	}
 	w, err := backup.Create(in.Path, out.Made, in.secret(), naming)
 	if err != nil {
 		return out, d.db.Explain(err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -48,11 +49,20 @@ func firstLine(path string) (string, error) {
 	return line, nil
 }
 
+// secretLine is the first line of a file that nobody else may read: whoever reads it opens the copies.
+func secretLine(path string) (string, error) {
+	if st, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && st.Mode().Perm()&0o077 != 0 {
+		return "", fault.New(fault.Invalid, "server.backup", "%s can be read by others, and whoever reads it opens the copies", path).
+			WithNext("chmod 600 %s", path)
+	}
+	return firstLine(path)
+}
+
 // passphrase is what a person says; twice, where a mistake would show only at the
 // restore.
 func (f *secretFlags) passphrase(k *kit.Kit, twice bool) (string, error) {
 	if f.file != "" {
-		return firstLine(f.file)
+		return secretLine(f.file)
 	}
 	if !f.ask {
 		return "", nil
@@ -136,7 +146,7 @@ func opened(k *kit.Kit, path string, f secretFlags, identity string) (in daemon.
 		return in, err
 	}
 	if identity != "" {
-		if in.Identity, err = firstLine(identity); err != nil {
+		if in.Identity, err = secretLine(identity); err != nil {
 			return in, err
 		}
 	}
