@@ -19,7 +19,7 @@ var present = map[string]bool{
 	"team.approve": true, "team.plan": true,
 	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,
-	"secret.rotate":   true, "secret.unmask": true, "schedule.remove": true, "schedule.set": true,
+	"secret.rotate":   true, "secret.unmask": true, "schedule.now": true, "schedule.remove": true, "schedule.set": true,
 	"server.backup": true, "server.key_copy": true, "server.restore": true, "server.rotate": true,
 	"setting.keep": true, "session.release": true, "session.take": true, "session.type": true, "session.unconfine": true,
 	"signin.end": true, "signin.key": true, "source.add": true, "source.import": true, "source.preview": true,

@@ -191,6 +191,7 @@ var bindings = map[string]string{
 	"server.restore":          byPerson,
 	"aside.discard":           byID,
 	"aside.keep":              byPerson,
+	"schedule.now":            byPerson,
 	"schedule.remove":         byPerson,
 	"schedule.run":            byServer,
 	"schedule.set":            byPerson,

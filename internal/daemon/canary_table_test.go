@@ -92,7 +92,7 @@ func init() {
 		"grant.revoke", "join.invite", "join.revoke",
 		"memory.add", "memory.edit", "memory.export", "memory.forget", "memory.import", "memory.promote",
 		"oauth.clear", "oauth.consent", "oauth.look", "passkey.add", "passkey.remove", "policy.edit",
-		"policy.label", "recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask", "schedule.remove",
+		"policy.label", "recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask", "schedule.now", "schedule.remove",
 		"schedule.set", "server.backup", "server.key_copy", "server.restore",
 		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "signin.end",
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")

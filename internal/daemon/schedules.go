@@ -110,7 +110,7 @@ func (d *Daemon) scheduleFindings() (out []Finding) {
 	for _, s := range d.rooms.schedule.Set() {
 		if s.Failure != "" {
 			out = append(out, Finding{"schedule", "bad", "the scheduled " + string(s.Kind) + " failed: " + s.Failure,
-				"mend the cause; it is tried again every hour: tandem server schedule list"})
+				"mend the cause; it is tried again every hour, or at once: tandem server schedule now " + string(s.Kind)})
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/fault"
 	inbox "tandem/internal/inbox/wire"
 	"tandem/internal/schedule/wire"
 	"tandem/internal/testenv"
@@ -18,6 +19,7 @@ func (w *ward) scheduled(what string, is func(wire.Schedule) bool) wire.Schedule
 	w.t.Helper()
 	var out wire.ListOut
 	testenv.Eventually(w.t, what, 2*time.Minute, func() bool {
+		out = wire.ListOut{} // what is left out of an answer is not of the one before
 		w.must(w.Call(w.t.Context(), "schedule.list", nil, &out))
 		return len(out.Schedules) == 1 && is(out.Schedules[0])
 	})
@@ -93,6 +95,13 @@ func TestCopiesAreMadeBySchedule(t *testing.T) {
 	w.must(err)
 	if !strings.Contains(strings.Join(l.Authority, "\n"), "1 schedules") {
 		t.Errorf("of what it confers it says %v", l.Authority)
+	}
+
+	// With the cause mended nobody waits for an hour.
+	w.present("schedule.now", map[string]any{"kind": "backup"}, nil)
+	w.scheduled("done at once", func(s wire.Schedule) bool { return s.Failure == "" && !s.DoneAt.Before(s.AskedAt) })
+	if err := w.Call(t.Context(), "schedule.now", map[string]any{"kind": "backup"}, nil); !fault.Is(err, fault.Denied) {
+		t.Errorf("without a person present it says %v", err)
 	}
 
 	// Set anew it is well again; changed in the database, or without its grant, it is refused.

@@ -24,6 +24,10 @@ func (r *Room) Ops() []op.Op {
 		wire.Remove.State(op.Spec{Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
 			Doc: "Have the server do something no longer, and take its grant back."},
 			func(in wire.KindIn) op.Resource { return place(in.Kind) }, r.remove),
+		wire.Now.State(op.Spec{Right: "server.admin", Present: true, People: true, Socket: true, MCP: "-",
+			Doc: "Have the server do at once what is scheduled, besides the set times.\nNeeds a person present: a copy that is made lets the " +
+				"oldest go."},
+			func(in wire.KindIn) op.Resource { return place(in.Kind) }, r.now),
 		wire.List.Read(op.Spec{Right: "server.read", Method: "GET", Path: "/schedule", MCP: "-",
 			Doc: "List what the server does by itself, when it last did it, and whether that failed."},
 			func(struct{}) op.Resource { return op.Resource{Kind: "server", Path: "/schedule"} }, r.list),
@@ -50,7 +54,7 @@ func (r *Room) set(ctx context.Context, tx *db.Tx, in wire.SetIn) (wire.Schedule
 	if s.Grant, err = r.Grant(ctx, tx, place(in.Kind).String()); err != nil {
 		return wire.Schedule{}, err
 	}
-	if _, err := tx.Exec("INSERT INTO schedule ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, '')", s.tenant, string(s.Kind), s.body,
+	if _, err := tx.Exec("INSERT INTO schedule ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0)", s.tenant, string(s.Kind), s.body,
 		s.Grant, s.By, tx.Now(), tx.Now()); err != nil {
 		return wire.Schedule{}, err
 	}
@@ -81,11 +85,29 @@ func (r *Room) takeBack(ctx context.Context, tx *db.Tx, kind wire.Kind) (found b
 func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.KindIn) (wire.OK, error) {
 	found, err := r.takeBack(ctx, tx, in.Kind)
 	if err == nil && !found {
-		err = fault.New(fault.NotFound, "schedule.remove", "nothing called %.40q is scheduled", string(in.Kind)).
-			WithNext("see what is: tandem server schedule list")
+		err = notScheduled("schedule.remove", in.Kind)
 	}
 	r.changed(tx)
 	return wire.OK{OK: true}, err
+}
+
+func notScheduled(op string, kind wire.Kind) error {
+	return fault.New(fault.NotFound, op, "nothing called %.40q is scheduled", string(kind)).
+		WithNext("see what is: tandem server schedule list")
+}
+
+// now has it done by whichever server does what is due, as soon as that looks.
+func (r *Room) now(ctx context.Context, tx *db.Tx, in wire.KindIn) (wire.Schedule, error) {
+	s, err := scan(tx.QueryRow("UPDATE schedule SET asked_at = ? WHERE tenant = ? AND kind = ? RETURNING "+columns, tx.Now(),
+		op.CallerFrom(ctx).Tenant, string(in.Kind)))
+	if db.NoRows(err) {
+		err = notScheduled("schedule.now", in.Kind)
+	}
+	if err != nil {
+		return wire.Schedule{}, err
+	}
+	r.changed(tx)
+	return s.seen(tx.Now()), nil
 }
 
 func (r *Room) changed(tx *db.Tx) {

@@ -49,6 +49,9 @@ func check(in wire.SetIn, now time.Time) error {
 
 // due says whether a schedule is to be done now, and else when to look again.
 func due(s *row, now time.Time) (yes bool, next time.Time) {
+	if s.AskedAt.After(s.since) && s.AskedAt.After(s.FailedAt) {
+		return true, now
+	}
 	wait := again
 	if s.unstored {
 		wait = soon

@@ -18,7 +18,7 @@ var schema embed.FS
 // Migrations are this room's tables.
 var Migrations = db.Migrations{Room: "schedule", FS: schema}
 
-const columns = "tenant, kind, body, grant_id, made_by, made_at, since_at, done_at, failed_at, failure"
+const columns = "tenant, kind, body, grant_id, made_by, made_at, since_at, done_at, failed_at, failure, asked_at"
 
 // row is a schedule as it is stored.
 type row struct {
@@ -30,11 +30,11 @@ type row struct {
 
 func scan(rows interface{ Scan(...any) error }) (*row, error) {
 	var r row
-	var made, since, done, failed int64
-	if err := rows.Scan(&r.tenant, &r.Kind, &r.body, &r.Grant, &r.By, &made, &since, &done, &failed, &r.Failure); err != nil {
+	var made, since, done, failed, asked int64
+	if err := rows.Scan(&r.tenant, &r.Kind, &r.body, &r.Grant, &r.By, &made, &since, &done, &failed, &r.Failure, &asked); err != nil {
 		return nil, err
 	}
-	r.MadeAt, r.since, r.DoneAt, r.FailedAt = db.Time(made), db.Time(since), db.Time(done), db.Time(failed)
+	r.MadeAt, r.since, r.DoneAt, r.FailedAt, r.AskedAt = db.Time(made), db.Time(since), db.Time(done), db.Time(failed), db.Time(asked)
 	return &r, json.Unmarshal([]byte(r.body), &r.What)
 }
 

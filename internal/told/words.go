@@ -119,6 +119,7 @@ var phrases = map[string][2]string{
 	"resource.delete":         {"deleted", "delete"},
 	"resource.put":            {"wrote", "write"},
 	"resource.sweep":          {"let keys run out", "let keys run out"},
+	"schedule.now":            {"had the server do at once", "have the server do at once"},
 	"schedule.remove":         {"had the server no longer do by itself", "have the server no longer do by itself"},
 	"schedule.run":            {"did what was scheduled", "do what was scheduled"},
 	"schedule.set":            {"had the server do by itself", "have the server do by itself"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/schedule/wire"
 )
 
@@ -19,7 +21,7 @@ const nightly = "every day at 3:00"
 
 func newSchedule(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "schedule", Short: "What the server does by itself at set times: copies, forgetting"}
-	cmd.AddCommand(newScheduleBackup(k), newScheduleForget(k), newScheduleList(k), newScheduleRemove(k))
+	cmd.AddCommand(newScheduleBackup(k), newScheduleForget(k), newScheduleList(k), newScheduleNow(k), newScheduleRemove(k))
 	return cmd
 }
 
@@ -128,6 +130,45 @@ func scheduleLine(s wire.Schedule) string {
 		parts = append(parts, "done at "+clockTime(s.DoneAt))
 	}
 	return strings.Join(append(parts, "next at "+clockTime(s.Next)), "; ")
+}
+
+// lookAgain is how long the wait for what was to be done at once pauses between two looks.
+const lookAgain = 300 * time.Millisecond
+
+func newScheduleNow(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "now backup|forget", Short: "Do at once what is scheduled; needs your PIN", Args: cobra.ExactArgs(1),
+		Long: `Do at once what is scheduled, also when it failed and would be tried again later, and wait
+for what becomes of it. Its set times stay. Interrupted, it goes on: tandem server schedule list.`,
+		ValidArgs: []string{"backup", "forget"}, Example: "  tandem server schedule now backup",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := op.Do(ctx, k, wire.Now, wire.KindIn{Kind: wire.Kind(args[0])})
+			for asked := s.AskedAt; err == nil && s.DoneAt.Before(asked) && s.FailedAt.Before(asked); {
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-time.After(lookAgain):
+				}
+				var out wire.ListOut
+				out, err = op.Do(ctx, k, wire.List, struct{}{})
+				i := slices.IndexFunc(out.Schedules, func(o wire.Schedule) bool { return o.Kind == s.Kind })
+				if err == nil && i < 0 {
+					return fault.New(fault.Conflict, "schedule.now", "%s was taken from the schedule meanwhile", s.Kind)
+				} else if err == nil {
+					s = out.Schedules[i]
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if s.Failure != "" {
+				return fault.New(fault.Unavailable, "schedule.now", "%s", s.Failure).
+					WithNext("mend the cause, and again: tandem server schedule now %s", s.Kind)
+			}
+			return k.Show(s, func(w io.Writer) { fmt.Fprintln(w, kit.VisibleLine(scheduleLine(s))) })
+		},
+	}
 }
 
 func newScheduleRemove(k *kit.Kit) *cobra.Command {

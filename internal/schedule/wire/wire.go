@@ -13,6 +13,7 @@ const (
 	Set    = op.Def[SetIn, Schedule]("schedule.set")
 	List   = op.Def[struct{}, ListOut]("schedule.list")
 	Remove = op.Def[KindIn, OK]("schedule.remove")
+	Now    = op.Def[KindIn, Schedule]("schedule.now")
 	Run    = op.Def[KindIn, RunOut]("schedule.run")
 )
 
@@ -55,6 +56,7 @@ type Schedule struct {
 	DoneAt   time.Time `json:"done_at,omitzero" jsonschema:"when it was last done"`
 	FailedAt time.Time `json:"failed_at,omitzero" jsonschema:"when it last failed, unless it was done since"`
 	Failure  string    `json:"failure,omitempty"`
+	AskedAt  time.Time `json:"asked_at,omitzero" jsonschema:"when a person last had it done at once"`
 	Next     time.Time `json:"next,omitzero"`
 }
 

@@ -424,6 +424,8 @@ your-server> tandem server schedule backup --to /mnt/copies --recipient-file ~/c
 your-server> tandem server schedule forget --older-than 8760h
 your-server> tandem server schedule list
   shows not done yet
+your-server> tandem server schedule now backup
+  shows done at
 your-server> tandem server schedule remove backup
 your-server> tandem server restore ~/tandem-2026-11-15.backup
 your-server> tandem down --force
