@@ -54,11 +54,19 @@ func highWater(pid int) int64 {
 	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil || exe == "" || exe == self {
 		return 0
 	}
+	return statusOf(pid, "VmHWM:")
+}
+
+// residentNow is what a process holds, in KiB.
+func residentNow(pid int) int64 { return statusOf(pid, "VmRSS:") }
+
+// statusOf is a line of what the system tells of a process; 0 when it is gone.
+func statusOf(pid int, line string) int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(data), "VmHWM:")
+	_, rest, _ := strings.Cut(string(data), line)
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
 		return 0

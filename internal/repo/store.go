@@ -1,8 +1,10 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"sync"
 )
@@ -18,6 +20,10 @@ type Store interface {
 	PutCommit(ctx context.Context, c *Commit) (*Commit, error)
 	PutTree(ctx context.Context, t Tree) (TreeID, error)
 	PutFile(ctx context.Context, data []byte) (FileID, error)
+	// OpenFile gives a file's bytes as they are read, and how many they are.
+	OpenFile(ctx context.Context, id FileID) (io.ReadCloser, int64, error)
+	// PutLargeFile is PutFile for more than LargeFile bytes, which are read twice.
+	PutLargeFile(ctx context.Context, r io.ReaderAt, size int64) (FileID, error)
 
 	Operation(ctx context.Context, id OperationID) (*Operation, error)
 	View(ctx context.Context, id ViewID) (*View, error)
@@ -25,6 +31,9 @@ type Store interface {
 	// PutOperation stores o and sets its id. It becomes a head by other means.
 	PutOperation(ctx context.Context, o *Operation) error
 }
+
+// LargeFile is from how many bytes on a file is better not held in memory.
+const LargeFile = 16 << 20
 
 // MissingError says that an object is named but not there.
 type MissingError struct {
@@ -102,6 +111,15 @@ func (o *Overlay) File(ctx context.Context, id FileID) ([]byte, error) {
 	return o.Base.File(ctx, id)
 }
 
+// OpenFile reads a blob of the layer or of the base.
+func (o *Overlay) OpenFile(ctx context.Context, id FileID) (io.ReadCloser, int64, error) {
+	if _, ok := o.object(string(id)); !ok && o.Base != nil {
+		return o.Base.OpenFile(ctx, id)
+	}
+	data, err := o.File(ctx, id)
+	return io.NopCloser(bytes.NewReader(data)), int64(len(data)), err
+}
+
 // PutCommit keeps a commit in the layer.
 func (o *Overlay) PutCommit(ctx context.Context, c *Commit) (*Commit, error) {
 	data, err := EncodeCommit(ctx, o, c)
@@ -119,6 +137,15 @@ func (o *Overlay) PutTree(_ context.Context, t Tree) (TreeID, error) {
 // PutFile keeps a blob in the layer.
 func (o *Overlay) PutFile(_ context.Context, data []byte) (FileID, error) {
 	return FileID(o.put(BlobObject, data)), nil
+}
+
+// PutLargeFile keeps a blob in the layer.
+func (o *Overlay) PutLargeFile(ctx context.Context, r io.ReaderAt, size int64) (FileID, error) {
+	data := make([]byte, size)
+	if n, err := r.ReadAt(data, 0); n < len(data) {
+		return "", fmt.Errorf("read %d of %d bytes: %w", n, size, err)
+	}
+	return o.PutFile(ctx, data)
 }
 
 func (o *Overlay) put(t ObjectType, data []byte) string {

@@ -16,6 +16,7 @@ type shears struct {
 	to string
 
 	carried atomic.Int64 // bytes from the server
+	sent    atomic.Int64 // bytes to it
 	limit   atomic.Int64 // after which everything is cut, once; 0 for never
 
 	mu   sync.Mutex
@@ -59,7 +60,7 @@ func (s *shears) join(near net.Conn) {
 			if way[0] == near {
 				io.Copy(&counted{s, near}, far)
 			} else {
-				io.Copy(far, near)
+				io.Copy(io.MultiWriter(far, (*toward)(&s.sent)), near)
 			}
 			done <- struct{}{}
 		}()
@@ -70,6 +71,14 @@ func (s *shears) join(near net.Conn) {
 	s.mu.Lock()
 	delete(s.open, near)
 	s.mu.Unlock()
+}
+
+// toward counts the way to the server.
+type toward atomic.Int64
+
+func (c *toward) Write(b []byte) (int, error) {
+	(*atomic.Int64)(c).Add(int64(len(b)))
+	return len(b), nil
 }
 
 // counted is the way back from the server.

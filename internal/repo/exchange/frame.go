@@ -113,10 +113,13 @@ func (p packWriter) Write(b []byte) (int, error) {
 }
 
 // Reader reads frames.
-type Reader struct{ r *bufio.Reader }
+type Reader struct {
+	r    *bufio.Reader
+	pack []byte // of the last piece of a pack, for the next one
+}
 
 // NewReader reads frames from r.
-func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
 var errCut = errors.New("the connection ended in the middle")
 
@@ -138,7 +141,8 @@ func Cut(err error) bool {
 	return errors.Is(err, errCut) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// Next reads a frame. A Fault frame comes back as the fault it holds.
+// Next reads a frame. A Fault frame comes back as the fault it holds; a piece of a
+// pack is good until the next call.
 func (r *Reader) Next() (Kind, []byte, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r.r, head[:]); err != nil {
@@ -150,6 +154,10 @@ func (r *Reader) Next() (Kind, []byte, error) {
 	}
 	// Memory follows what arrives, not what is claimed.
 	var data []byte
+	if Kind(head[0]) == Pack && n <= chunk {
+		data = r.pack[:0]
+		defer func() { r.pack = data }()
+	}
 	for len(data) < int(n) {
 		at := len(data)
 		data = append(data, make([]byte, min(int(n)-at, chunk))...)

@@ -19,8 +19,9 @@ type Delta struct {
 	Views      []repo.ViewID
 
 	store   *Store
-	commits []repo.CommitID // that the operations and views name
-	indexes []*repo.Index   // of commits that are there
+	commits []repo.CommitID                   // that the operations and views name
+	olds    map[repo.CommitID][]repo.CommitID // what they replace
+	indexes []*repo.Index                     // of commits that are there
 }
 
 // Delta finds what leads from one set of operations to another. Operations of
@@ -31,7 +32,7 @@ func (s *Store) Delta(ctx context.Context, have, want []repo.OperationID) (*Delt
 	if err != nil {
 		return nil, err
 	}
-	d := &Delta{store: s}
+	d := &Delta{store: s, olds: map[repo.CommitID][]repo.CommitID{}}
 	views := map[repo.ViewID]struct{}{repo.RootViewID: {}}
 	for _, id := range known {
 		op, err := s.Operation(ctx, id)
@@ -47,6 +48,7 @@ func (s *Store) Delta(ctx context.Context, have, want []repo.OperationID) (*Delt
 		}
 		d.Operations = append(d.Operations, op.ID)
 		op.AddCommitIDs(names)
+		maps.Copy(d.olds, op.Predecessors)
 		if _, ok := views[op.View]; ok {
 			continue
 		}
@@ -80,7 +82,7 @@ func (s *Store) Delta(ctx context.Context, have, want []repo.OperationID) (*Delt
 // ends them.
 func (d *Delta) Objects(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		c := collector{store: d.store, has: d.has, seen: map[objectID]struct{}{}, ahead: map[repo.CommitID]commitLinks{},
+		c := collector{store: d.store, has: d.has, olds: d.olds, seen: map[objectID]struct{}{}, ahead: map[repo.CommitID]commitLinks{},
 			emit: func(id string) bool { return yield(id, nil) }}
 		if err := c.commits(ctx, d.commits); err != nil && err != errEnough {
 			yield("", err)
@@ -100,6 +102,7 @@ var errEnough = errors.New("enough")
 type collector struct {
 	store *Store
 	has   func(repo.CommitID) bool
+	olds  map[repo.CommitID][]repo.CommitID // what commits replace
 	seen  map[objectID]struct{}
 	emit  func(id string) bool // false when there is enough
 	// ahead are commits that were read as parents and come later themselves.
@@ -160,11 +163,31 @@ func (c *collector) commits(ctx context.Context, ids []repo.CommitID) error {
 				c.ahead[p] = parent
 			}
 		}
-		if err := c.tree(ctx, commit.tree, bases); err != nil {
+		known, err := c.replaced(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := c.tree(ctx, commit.tree, append(bases, known...)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// replaced are the trees of what a commit replaces and the other side has: a file
+// that went with one snapshot need not go again with the next.
+func (c *collector) replaced(ctx context.Context, id repo.CommitID) (trees []repo.TreeID, err error) {
+	for _, old := range c.olds[id] {
+		if old == repo.RootCommitID || !c.has(old) {
+			continue
+		}
+		l, err := c.links(ctx, old)
+		if err != nil {
+			return nil, err
+		}
+		trees = append(trees, l.tree)
+	}
+	return trees, nil
 }
 
 func (c *collector) links(ctx context.Context, id repo.CommitID) (commitLinks, error) {

@@ -92,11 +92,14 @@ func (c *copier) copy(ctx context.Context, id string) (first string, err error) 
 }
 
 func (c *copier) whole(ctx context.Context, id string) error {
+	c.done[id] = written{at: c.to.at}
+	if done, err := c.from.addLarge(ctx, c.to, id); done || err != nil {
+		return err
+	}
 	o, err := c.from.readOrEmpty(ctx, id)
 	if err != nil {
 		return err
 	}
-	c.done[id] = written{at: c.to.at}
 	return c.to.Add(id, o)
 }
 
@@ -115,8 +118,10 @@ type storedEntry struct {
 	data []byte // all of the entry, or of a difference what follows its head
 }
 
+func damaged(id string) error { return fmt.Errorf("object %x: its pack is damaged", id) }
+
 // stored copies an object's entry out of the pack it lies in; ok is false when it
-// lies in none.
+// lies in none, or is too large to hold.
 func (o *objects) stored(ctx context.Context, id string, buf *bytes.Buffer) (s storedEntry, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return s, false, err
@@ -131,10 +136,12 @@ func (o *objects) stored(ctx context.Context, id string, buf *bytes.Buffer) (s s
 	if err != nil {
 		return s, false, err
 	}
-	damaged := fmt.Errorf("object %x: its pack is damaged", id)
+	if e.typ == repo.BlobObject && e.size > large {
+		return s, false, nil
+	}
 	i, end, ok := p.extent(at)
 	if !ok || end < int64(e.body) || crc32.ChecksumIEEE(p.data[at:end]) != p.index.crc(i) {
-		return s, false, damaged
+		return s, false, damaged(id)
 	}
 	s.size = e.size
 	from := e.body
@@ -142,7 +149,7 @@ func (o *objects) stored(ctx context.Context, id string, buf *bytes.Buffer) (s s
 	case offsetDelta:
 		b, _, ok := p.extent(e.base)
 		if !ok {
-			return s, false, damaged
+			return s, false, damaged(id)
 		}
 		s.base = string(p.index.id(b))
 	case refDelta:

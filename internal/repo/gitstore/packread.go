@@ -14,6 +14,7 @@ type pack struct {
 	index  *packIndex
 	lookup func(id string) (offset int64, ok bool)
 	data   []byte
+	path   string // of the file that data is; "" when it is in memory
 	close  func()
 	order  func() []uint32 // the objects as they follow each other, by their place in the index
 }
@@ -33,7 +34,8 @@ func openPack(base string) (*pack, error) {
 		releaseIdx()
 		return nil, err
 	}
-	return &pack{index: x, lookup: x.find, data: data, close: func() { releaseIdx(); release() }, order: sync.OnceValue(x.byOffset)}, nil
+	return &pack{index: x, lookup: x.find, data: data, path: base + ".pack", close: func() { releaseIdx(); release() },
+		order: sync.OnceValue(x.byOffset)}, nil
 }
 
 // maxDeltas bounds a chain of differences; git makes them 50 long.

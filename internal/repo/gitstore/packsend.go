@@ -56,6 +56,11 @@ func (s *Store) WritePack(ctx context.Context, w io.Writer, ids []string) error 
 	for _, id := range ids { // fewer than would last
 		entry, ok := s.entries.get(id)
 		if !ok {
+			if done, err := s.objects.addLarge(ctx, p, id); err != nil {
+				return err
+			} else if done {
+				continue
+			}
 			o, err := s.objects.readOrEmpty(ctx, id)
 			if err != nil {
 				return err

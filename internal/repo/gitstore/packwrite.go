@@ -2,8 +2,10 @@ package gitstore
 
 import (
 	"bytes"
+	"compress/zlib"
 	"crypto/sha1"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -23,6 +25,8 @@ type PackWriter struct {
 	entries []packed
 	buf     bytes.Buffer
 }
+
+var errTooMany = errors.New("more objects than the pack announced")
 
 // NewPackWriter starts a pack of count objects.
 func NewPackWriter(w io.Writer, count int) (*PackWriter, error) {
@@ -76,13 +80,61 @@ func (p *PackWriter) addDelta(id string, size int, back int64, compressed []byte
 
 func (p *PackWriter) addEncoded(id string, b []byte) error {
 	if p.left == 0 {
-		return fmt.Errorf("more objects than the pack announced")
+		return errTooMany
 	}
 	p.left--
 	p.entries = append(p.entries, packed{id, crc32.ChecksumIEEE(b), p.at})
 	p.at += int64(len(b))
 	_, err := p.w.Write(b)
 	return err
+}
+
+// addFrom writes an entry as it is read.
+func (p *PackWriter) addFrom(id string, r io.Reader) error {
+	return p.addWith(id, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	})
+}
+
+// addDeflated writes an object of so many bytes as they are read.
+func (p *PackWriter) addDeflated(id string, t repo.ObjectType, size int, r io.Reader) error {
+	p.head(t, size)
+	return p.addWith(id, func(w io.Writer) error {
+		if _, err := w.Write(p.buf.Bytes()); err != nil {
+			return err
+		}
+		z := deflaters.Get().(*zlib.Writer)
+		defer deflaters.Put(z)
+		z.Reset(w)
+		n, err := io.Copy(z, r)
+		if err == nil && n != int64(size) {
+			err = io.ErrUnexpectedEOF
+		}
+		return errors.Join(err, z.Close())
+	})
+}
+
+// addWith has an entry written.
+func (p *PackWriter) addWith(id string, write func(io.Writer) error) error {
+	if p.left == 0 {
+		return errTooMany
+	}
+	p.left--
+	sum, at := crc32.NewIEEE(), p.at
+	if err := write(io.MultiWriter(p.w, sum, (*tally)(&p.at))); err != nil {
+		return err
+	}
+	p.entries = append(p.entries, packed{id, sum.Sum32(), at})
+	return nil
+}
+
+// tally counts the bytes that are written to it.
+type tally int64
+
+func (t *tally) Write(b []byte) (int, error) {
+	*t += tally(len(b))
+	return len(b), nil
 }
 
 // Close ends the pack with its checksum.

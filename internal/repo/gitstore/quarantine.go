@@ -1,8 +1,10 @@
 package gitstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -59,6 +61,15 @@ func (q quarantined) File(ctx context.Context, id repo.FileID) ([]byte, error) {
 		return data, err
 	}
 	return q.Store.File(ctx, id)
+}
+
+// OpenFile reads a file's bytes.
+func (q quarantined) OpenFile(ctx context.Context, id repo.FileID) (io.ReadCloser, int64, error) {
+	data, ok, err := q.typed(ctx, string(id), repo.BlobObject)
+	if err == nil && !ok {
+		return q.Store.OpenFile(ctx, id)
+	}
+	return io.NopCloser(bytes.NewReader(data)), int64(len(data)), err
 }
 
 // Operation reads an operation.

@@ -13,7 +13,8 @@ import (
 
 // Small packs are joined when there are so many: every look-up asks them all.
 const (
-	smallPack  = 8192 // objects
+	smallPack  = 8192      // objects
+	smallBytes = 256 << 20 // a pack above it is not copied again
 	smallPacks = 40
 )
 
@@ -30,7 +31,8 @@ func (o *objects) tidy(ctx context.Context) error {
 	o.mu.RLock()
 	var bases []string
 	for base, p := range o.packs {
-		if p.index.count <= smallPack && strings.HasPrefix(base, filepath.Join(o.dir, "pack")+string(filepath.Separator)) && !kept(base) {
+		own := strings.HasPrefix(base, filepath.Join(o.dir, "pack")+string(filepath.Separator))
+		if own && p.index.count <= smallPack && len(p.data) <= smallBytes && !kept(base) {
 			bases = append(bases, base)
 		}
 	}

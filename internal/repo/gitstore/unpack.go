@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -47,7 +48,7 @@ func (in *Incoming) index(ctx context.Context, p *incomingPack) error {
 	}
 	body := data[:len(data)-sha1.Size]
 	sum := sha1.New()
-	if _, err := io.Copy(sum, until{ctx, bytes.NewReader(body)}); err != nil {
+	if _, err := io.Copy(sum, until{ctx, p.from(0, len(body))}); err != nil {
 		return err
 	}
 	if p.sum = data[len(body):]; !bytes.Equal(sum.Sum(nil), p.sum) {
@@ -108,10 +109,7 @@ func (u *unpacking) entry(ctx context.Context, body []byte, at int64) (end int64
 			return 0, err
 		}
 		if e.typ == repo.BlobObject {
-			if end, err = u.largeFile(ctx, body, e, i); err == nil {
-				u.p.entries[i].crc = crc32.ChecksumIEEE(body[at:end])
-			}
-			return end, err
+			return u.largeFile(ctx, body, e, i)
 		}
 	}
 	e, data, end, err := u.read(body, at)
@@ -139,11 +137,6 @@ func (u *unpacking) tooLarge(size int) error {
 	return refuse("an object of %d bytes is too large: only files that come whole may have more than %d", size, u.in.limits.Held)
 }
 
-// large is from how many bytes on an object is unpacked in its turn, so that a few
-// small requests that unpack to much cannot take all memory; a file of that size is
-// only looked at as it goes by.
-const large = 16 << 20
-
 var turns = make(chan struct{}, 2)
 
 // turn waits until not too many unpack something large; whoever unpacks this pack
@@ -166,8 +159,10 @@ func (u *unpacking) largeFile(ctx context.Context, body []byte, e entry, i int) 
 	if u.in.total+int64(e.size) > u.in.limits.Total {
 		return 0, refuse("objects unpack to more than %d bytes", u.in.limits.Total)
 	}
-	src := bytes.NewReader(body[e.body:])
-	zr, err := openInflater(src)
+	own := &u.p.entries[i]
+	src := bufio.NewReaderSize(u.p.from(e.body, len(body)), 64<<10)
+	read := &counted{r: src}
+	zr, err := openInflater(read)
 	if err != nil {
 		return 0, refuse("pack cannot be read: %w", err)
 	}
@@ -183,15 +178,50 @@ func (u *unpacking) largeFile(ctx context.Context, body []byte, e entry, i int) 
 	if err != nil || n != int64(e.size) {
 		return 0, refuse("pack cannot be read: %w", errOr(err, io.ErrUnexpectedEOF))
 	}
-	own := &u.p.entries[i]
 	own.id = string(h.Sum(nil))
+	end = int64(e.body) + read.n
+	crc := crc32.NewIEEE()
+	if _, err := io.Copy(crc, until{ctx, u.p.from(int(own.offset), int(end))}); err != nil {
+		return 0, err
+	}
+	own.crc = crc.Sum32()
 	if err := u.in.takeNamed(own.id, repo.BlobObject, e.size); err != nil {
 		return 0, err
 	}
 	if err := u.once(own); err != nil {
 		return 0, err
 	}
-	return int64(len(body) - src.Len()), u.wake(ctx, own)
+	return end, u.wake(ctx, own)
+}
+
+// from reads a part of a pack: out of its file when it has one, since what is read
+// of the map of a file counts as memory.
+func (p *incomingPack) from(start, end int) io.Reader {
+	if p.file != nil {
+		return io.NewSectionReader(p.file, int64(start), int64(end-start))
+	}
+	return bytes.NewReader(p.pack.data[start:end])
+}
+
+// counted counts what is read through it. Whoever unpacks takes bytes one by one
+// from it, and none behind the end of what he unpacks.
+type counted struct {
+	r *bufio.Reader
+	n int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *counted) ReadByte() (byte, error) {
+	b, err := c.r.ReadByte()
+	if err == nil {
+		c.n++
+	}
+	return b, err
 }
 
 // once notes where an object is; a pack has each one once.

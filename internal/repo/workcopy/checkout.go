@@ -1,9 +1,11 @@
 package workcopy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -291,11 +293,20 @@ func (c *checkoutRun) write(ctx context.Context, path repo.Path, name string, v 
 	}
 	switch value.Kind {
 	case repo.File, repo.Executable:
-		data, err := c.store.File(ctx, value.FileID())
+		r, _, err := c.store.OpenFile(ctx, value.FileID())
 		if err != nil {
 			return FileState{}, err
 		}
-		return c.writeFile(path, name, c.Ends.written(data), c.diskType(path, value.Kind == repo.Executable))
+		defer r.Close()
+		typ := c.diskType(path, value.Kind == repo.Executable)
+		if c.Ends != BothWays {
+			return c.writeFrom(path, name, r, typ)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return FileState{}, err
+		}
+		return c.writeFile(path, name, c.Ends.written(data), typ)
 	case repo.Symlink:
 		target, err := c.store.File(ctx, value.FileID())
 		if err != nil {
@@ -333,9 +344,13 @@ func (c *checkoutRun) writeConflict(ctx context.Context, path repo.Path, name st
 	return f, err
 }
 
-// writeFile makes a new file; one that has come into being meanwhile is not
-// overwritten.
 func (c *checkoutRun) writeFile(path repo.Path, name string, data []byte, typ FileType) (FileState, error) {
+	return c.writeFrom(path, name, bytes.NewReader(data), typ)
+}
+
+// writeFrom makes a new file; one that has come into being meanwhile is not
+// overwritten, and one that did not come whole does not stay.
+func (c *checkoutRun) writeFrom(path repo.Path, name string, r io.Reader, typ FileType) (_ FileState, err error) {
 	perm := fs.FileMode(0o644)
 	if typ == Executable {
 		perm = 0o755
@@ -344,8 +359,14 @@ func (c *checkoutRun) writeFile(path repo.Path, name string, data []byte, typ Fi
 	if err != nil {
 		return FileState{}, err
 	}
-	defer f.Close()
-	if _, err := f.Write(data); err != nil {
+	defer func() {
+		f.Close()
+		if err != nil {
+			c.dirRoot.Remove(name)
+		}
+	}()
+	size, err := io.Copy(f, r)
+	if err != nil {
 		return FileState{}, err
 	}
 	if !noExecBits {
@@ -357,5 +378,5 @@ func (c *checkoutRun) writeFile(path repo.Path, name string, data []byte, typ Fi
 	if err != nil {
 		return FileState{}, err
 	}
-	return FileState{Path: path, Mtime: info.ModTime().UnixMilli(), Size: uint64(len(data)), Type: typ}, f.Close()
+	return FileState{Path: path, Mtime: info.ModTime().UnixMilli(), Size: uint64(size), Type: typ}, f.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"unicode/utf8"
@@ -97,12 +98,18 @@ func (s *snapshot) read(ctx context.Context, path repo.Path, now FileState, old 
 		id, err := s.store.PutFile(ctx, []byte(filepath.ToSlash(target)))
 		return repo.Resolved(repo.TreeValue{Kind: repo.Symlink, ID: string(id)}), err
 	}
+	was, resolved := old.AsResolved()
+	if resolved && now.Size > repo.LargeFile {
+		id, ok, err := s.readLarge(ctx, name)
+		if err != nil || ok {
+			return repo.Resolved(s.fileValue(id, now, was.Kind == repo.Executable)), err
+		}
+	}
 	data, err := s.root.ReadFile(name)
 	if err != nil {
 		return nil, unread("file", err)
 	}
 	data = s.Ends.taken(data)
-	was, resolved := old.AsResolved()
 	if resolved {
 		id, err := s.store.PutFile(ctx, data)
 		return repo.Resolved(s.fileValue(id, now, was.Kind == repo.Executable)), err
@@ -122,6 +129,35 @@ func (s *snapshot) read(ctx context.Context, path repo.Path, now FileState, old 
 		return repo.Resolved(s.fileValue(id, now, repo.ConflictIsExecutable(old))), nil
 	}
 	return repo.WithFileIDs(old, newIDs), nil
+}
+
+// readLarge stores a large file without holding it. It is not ok when the file must
+// be held to be changed on the way, or is being rewritten.
+func (s *snapshot) readLarge(ctx context.Context, name string) (id repo.FileID, ok bool, err error) {
+	f, err := s.root.Open(name)
+	if err != nil {
+		return "", false, unread("file", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", false, unread("file", err)
+	}
+	if s.Ends != KeepEnds {
+		start := make([]byte, probeSize)
+		n, err := f.ReadAt(start, 0)
+		if err != nil && err != io.EOF {
+			return "", false, unread("file", err)
+		}
+		if !isBinary(start[:n]) {
+			return "", false, nil
+		}
+	}
+	id, err = s.store.PutLargeFile(ctx, f, info.Size())
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", false, nil
+	}
+	return id, err == nil, err
 }
 
 func (s *snapshot) fileValue(id repo.FileID, now FileState, wasExecutable bool) repo.TreeValue {
