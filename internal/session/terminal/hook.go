@@ -38,6 +38,7 @@ type hooked struct {
 	Error        string          `json:"error"`
 	Reason       string          `json:"reason"`
 	Agent        string          `json:"agent_id"` // set inside of a subagent
+	Mode         string          `json:"permission_mode"`
 	Nonce        string          `json:"-"`
 }
 

@@ -152,6 +152,7 @@ func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 		if again, err = s.settledBefore(ctx, h); err != nil {
 			return HookOut{}, err
 		}
+		again = again || s.loosened(h)
 	}
 	// Codex knows no "ask": a hook that says so has failed, and the call goes on. People are asked while its hook waits.
 	waits := !s.d.Answers || named(d) || s.row.Agent == agents.CodexName && (!d.House() || again)
@@ -164,7 +165,7 @@ func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 	case named(d) && s.row.Agent != agents.ClaudeName:
 		return verdict("PreToolUse", "deny", s.unkept(d)), nil
 	case d.Effect == policy.Ask && !waits && (!d.House() || again):
-		// Somebody's word asks, not the house's habit, or "always" may have been said at the dialog: one comes up whatever the program's own
+		// Somebody's word asks, not the house's habit, or the program may have been told to ask no more: a dialog comes up whatever its own
 		// mode, and people are asked beside it.
 		return verdict("PreToolUse", "ask", d.Reason), nil
 	case d.Effect == policy.Ask && waits && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode":
