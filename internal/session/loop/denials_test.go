@@ -130,6 +130,7 @@ func TestACanaryThatIsDeniedStaysWhereItIs(t *testing.T) {
 	}
 	denied := 0
 	for round := range 5 {
+		hidden := map[string]string{}
 		planted := h.plant(files...)
 		h.git("add", "-A")
 		h.git("commit", "-q", "-m", fmt.Sprint(round))
@@ -153,12 +154,31 @@ func TestACanaryThatIsDeniedStaysWhereItIs(t *testing.T) {
 				continue
 			}
 			denied++
+			hidden[name] = planted[name]
 			for way, out := range everyWay(h, s, name) {
 				for where, word := range planted {
 					if where == name && strings.Contains(out, word) {
 						t.Errorf("round %d: %s is denied (%s), and %s shows it: %.300s", round, name, d.By, way, out)
 					}
 				}
+			}
+		}
+		// A file that goes with a prompt by its name is read with the session's own eyes; and what nobody was shown is in no export and in no
+		// row of the house.
+		for name, word := range hidden {
+			at := h.dir + "/" + name
+			if got := h.ask(local, s, "The file "+at+` goes with this: read it. [[tool read {"path":"`+at+`"}]] [[result]]`); strings.Contains(got, word) {
+				t.Errorf("round %d: %s is denied, and attached it shows: %.300s", round, name, got)
+			}
+		}
+		for where, text := range h.kept() {
+			for name, word := range hidden {
+				if strings.Contains(text, word) {
+					t.Errorf("round %d: %s is denied, and is kept in %s", round, name, where)
+				}
+			}
+			if !strings.Contains(text, s.ID) {
+				t.Errorf("round %d: %s does not know the session", round, where)
 			}
 		}
 		// What is open stays open: the same box, the same searches.
@@ -170,6 +190,30 @@ func TestACanaryThatIsDeniedStaysWhereItIs(t *testing.T) {
 	if denied < 5 {
 		t.Fatalf("only %d files were denied", denied)
 	}
+}
+
+// kept is all that the house wrote down: its journal as it is exported, and its database.
+func (h *house) kept() map[string]string {
+	h.t.Helper()
+	out := map[string]string{}
+	for after, size := int64(0), int64(0); ; {
+		page, err := h.jn.Export(h.t.Context(), "local", after, size, 0)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for _, line := range page.Lines {
+			out["the export"] += string(line) + "\n"
+		}
+		if after, size = page.Next, page.Size; after == 0 {
+			break
+		}
+	}
+	for _, name := range []string{h.file, h.file + "-wal"} {
+		if data, err := os.ReadFile(name); err == nil {
+			out["the database"] += string(data)
+		}
+	}
+	return out
 }
 
 // A denial that comes while a command runs ends the command, which was started without it.
