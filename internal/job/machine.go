@@ -303,8 +303,8 @@ func red(e *wire.Evidence) string {
 		how = "it wrote too much to the disk and was ended"
 	}
 	said := "the end of its output:\n" + foreign.Mark("output", "check", e.Output)
-	if e.Kept {
-		said = "its output is not shown to you: the commit holds files that you may not see"
+	if e.Kept { // a number of the agent's choosing, or how it ended, would tell of them as well
+		how, said = "it is red", "its output and how it ended are not shown to you: the commit holds files that you may not see"
 	}
 	return fmt.Sprintf("Tandem ran the check on your work, on a clean checkout of commit %.12s, without the network. It failed: %s.\n\n"+
 		"command: %s\n\n%s\n\nMend the cause, and end your turn: tandem runs the check again. Do not weaken the check.",

@@ -2,6 +2,7 @@ package job
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,5 +149,22 @@ func TestWhatACheckConsistsOf(t *testing.T) {
 	want := []string{"check.sh", "old_test.go", "tests/a", "sub/Makefile", "x/.cargo/config.toml", "jest.config.js"}
 	if !slices.Equal(got, want) {
 		t.Errorf("altered: %q, want %q", got, want)
+	}
+}
+
+// A check whose commit holds files that the agent may not see told it the exit code, which the agent's own change can make any byte of
+// them.
+func TestARedCheckOfHiddenFilesTellsNothing(t *testing.T) {
+	for _, e := range []wire.Evidence{{Exit: 67}, {Exit: 67, Late: true}, {Exit: 67, Full: true}} {
+		e.Commit, e.Command, e.Verdict, e.Output, e.Kept = "550fa603ffe764bc", "sh t.sh", wire.Red, "secret", true
+		said := red(&e)
+		for _, word := range []string{"67", "secret", "too long", "too much"} {
+			if strings.Contains(strings.ReplaceAll(said, "550fa603ffe7", ""), word) {
+				t.Errorf("%+v: the agent hears %q of it: %s", e, word, said)
+			}
+		}
+		if e.Kept = false; red(&e) == said {
+			t.Errorf("%+v: who may see all of it hears as little", e)
+		}
 	}
 }
