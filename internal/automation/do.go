@@ -150,8 +150,13 @@ func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
 		}
 		in := wire.CommandIn{Name: j.name, Run: j.id, Node: j.step.node, Item: j.step.item, Attempt: j.step.attempt, Folder: b.Command.Folder,
 			Network: b.Command.Network, Seconds: int64(limit / time.Second)}
-		for _, arg := range b.Command.Run {
-			in.Argv = append(in.Argv, text(arg, j.inputs))
+		for i, arg := range b.Command.Run {
+			word := text(arg, j.inputs)
+			if b.Command.Bare(i) && strings.HasPrefix(word, "-") {
+				return failure(fault.New(fault.Invalid, "automation", "%s came to begin with a dash: %s would read it as an option", arg, b.Command.Run[0]).
+					WithNext(`write "--" before it in the definition, then: tandem automation add FILE, and tandem automation on %s`, j.name))
+			}
+			in.Argv = append(in.Argv, word)
 		}
 		return r.call(ctx, j, caller, string(wire.Command), in)
 	case b.Automation != nil:

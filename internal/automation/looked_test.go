@@ -59,3 +59,13 @@ func TestAnOutputThatNobodyMakes(t *testing.T) {
 		}
 	}
 }
+
+// What a sender chose began with a dash, and tar took it for an option, of which some run what they say. The step fails before anything
+// runs.
+func TestAChosenValueIsNoOption(t *testing.T) {
+	j := &job{name: "unpack", node: &spec.Node{ID: "unpack"}, inputs: map[string]any{"file": "--to-command=id"},
+		body: &spec.Body{Command: &spec.Command{Run: []string{"tar", "-x", "-f", "a.tar", "{{file}}"}}}}
+	if res := (&Room{}).act(t.Context(), j, op.Caller{}); res.Kind != run.Failure || !strings.Contains(res.Text, "begin with a dash") {
+		t.Errorf("%+v", res.Event)
+	}
+}

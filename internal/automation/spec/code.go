@@ -13,9 +13,22 @@ var (
 	shells    = []string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "busybox", "su", "script", "flock", "watch"}
 	languages = []string{"python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "Rscript", "pwsh", "powershell",
 		"osascript"}
-	written = []string{"awk", "gawk", "mawk", "nawk", "sed", "jq", "eval", "ssh"} // the code is an argument like others
-	behind  = []string{"--command", "--eval", "--print", "eval"}
+	written = []string{"awk", "gawk", "mawk", "nawk", "sed", "jq", "eval", "ssh", "watch", "parallel", "sqlite", "gdb"} // an argument like others
+	behind  = []string{"--command", "--eval", "--print", "eval", "-Command"}
 )
+
+// bearing are other programs that run what stands behind some of their options, or do to files what those say. A value that begins with
+// a dash would be such an option by itself.
+var bearing = map[string][]string{
+	"env": {"-S", "--split-string"}, "tar": {"--to-command", "--checkpoint-action", "-I", "--use-compress-program", "--rsh-command", "-F"},
+	"git": {"-c", "--config-env", "--exec-path", "-O", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--exec", "-x", "--extcmd"},
+	"vim": {"-c", "--cmd"}, "vi": {"-c", "--cmd"}, "nvim": {"-c", "--cmd"}, "emacs": {"--eval"}, "R": {"-e"}, "expect": {"-c"},
+	"npx": {"-c", "--call"}, "npm": {"-c", "--call", "--script-shell"}, "rsync": {"-e", "--rsh", "--rsync-path"}, "scp": {"-S", "-o"},
+	"sftp": {"-S", "-o"}, "sort": {"--compress-program"}, "man": {"-P", "--pager", "-H"}, "psql": {"-c", "--command", "-v"},
+	"mysql": {"-e", "--execute", "--pager"}, "make": {"--eval", "-f"}, "find": {"-exec", "-execdir", "-ok", "-okdir"},
+	"xargs": {}, "curl": {"-K", "--config"}, "wget": {"--use-askpass", "-e", "--execute"}, "zip": {"-TT", "--unzip-command"},
+	"go": {"-exec", "-toolexec", "-vettool"}, "cargo": {"--config"}, "docker": {"--entrypoint"}, "less": {}, "gh": {}, "pip": {}, "jj": {"--config"},
+}
 
 // Spliced says why a command is refused that has a {{name}} within code: the value has to arrive as data, or whoever chooses it chooses
 // what the command does, after a person looked at it. "" is a command that is right.
@@ -29,21 +42,52 @@ func (c *Command) Spliced() string {
 	takes := "" // the program that reads the arguments from here on
 	for i, arg := range c.Run {
 		name := strings.TrimRight(path.Base(arg), "0123456789.")
-		if slices.Contains(shells, name) || slices.Contains(languages, name) || slices.Contains(written, name) {
+		_, has := bearing[name]
+		if has || slices.Contains(shells, name) || slices.Contains(languages, name) || slices.Contains(written, name) {
 			takes = name
 			continue
 		}
 		if takes == "" || !holeForm.MatchString(arg) {
 			continue
 		}
-		hole := holeForm.FindString(arg)
-		if slices.Contains(written, takes) || code(c.Run[i-1]) || glued(arg) {
+		_, other := bearing[takes]
+		if slices.Contains(written, takes) || !other && (code(c.Run[i-1]) || glued(arg)) || bears(takes, c.Run[i-1], arg) {
+			hole := holeForm.FindString(arg)
 			return fmt.Sprintf("%s stands in code that %s runs: whoever chooses its value would choose what is done. "+
 				"Give it as an argument of its own, which "+
 				`the code knows as "$1": run = ["sh", "-c", "echo hello \"$1\"", "sh", "%s"]`, hole, takes, hole)
 		}
 	}
 	return ""
+}
+
+// bears says whether an argument is, or is part of, what a program runs because of an option.
+func bears(program, before, arg string) bool {
+	return slices.ContainsFunc(bearing[program], func(option string) bool {
+		long := strings.HasPrefix(option, "--")
+		return before == option || strings.HasPrefix(arg, option) && (!long || strings.HasPrefix(arg, option+"="))
+	})
+}
+
+// Bare says whether the value of an argument could be read as an option by a program that runs what some options say: it begins with what
+// is filled in, and nothing before it says that options are over.
+func (c *Command) Bare(i int) bool {
+	at := holeForm.FindStringIndex(c.Run[i])
+	if at == nil || at[0] > 0 {
+		return false
+	}
+	takes := false
+	for _, arg := range c.Run[:i] {
+		name := strings.TrimRight(path.Base(arg), "0123456789.")
+		_, has := bearing[name]
+		switch {
+		case has || slices.Contains(written, name):
+			takes = true
+		case slices.Contains(shells, name) || slices.Contains(languages, name) || arg == "--":
+			takes = false // what follows the code of a shell is its arguments
+		}
+	}
+	return takes && !strings.HasPrefix(c.Run[i-1], "-")
 }
 
 // spliced are all commands of a definition that have a {{name}} within code.

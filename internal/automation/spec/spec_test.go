@@ -224,6 +224,21 @@ func TestAValueIsDataAndNotCode(t *testing.T) {
 		`"sh", "-c{{w}}"`:                                         false,
 		`"awk", "{ print {{w}} }"`:                                false,
 		`"{{w}}", "x"`:                                            false,
+		`"env", "-S", "{{w}}"`:                                    false,
+		`"tar", "--to-command={{w}}", "-xf", "a.tar"`:             false,
+		`"git", "-c", "{{w}}", "status"`:                          false,
+		`"git", "grep", "-O{{w}}"`:                                false,
+		`"watch", "{{w}}"`:                                        false,
+		`"vim", "-c", "{{w}}"`:                                    false,
+		`"npm", "exec", "-c", "{{w}}"`:                            false,
+		`"rsync", "-e", "{{w}}", "a", "b:"`:                       false,
+		`"sort", "--compress-program={{w}}"`:                      false,
+		`"sqlite3", "db", "{{w}}"`:                                false,
+		`"psql", "-c", "{{w}}"`:                                   false,
+		`"pwsh", "-Command", "{{w}}"`:                             false,
+		`"git", "log", "--grep", "{{w}}"`:                         true,
+		`"find", ".", "-name", "{{w}}"`:                           true,
+		`"curl", "--", "{{w}}"`:                                   true,
 		`"sh", "-c", "echo hello \"$1\"", "sh", "{{w}}"`:          true,
 		`"sh", "script.sh", "{{w}}"`:                              true,
 		`"cat", "{{w}}"`:                                          true,
@@ -238,6 +253,20 @@ func TestAValueIsDataAndNotCode(t *testing.T) {
 		}
 		if _, err := Kept([]byte(text)); err != nil {
 			t.Errorf("%s, stored before: %v", line, err)
+		}
+	}
+}
+
+// A value that begins with a dash was an option of tar, git or make, and some of their options run what they say.
+func TestAValueIsNoOption(t *testing.T) {
+	for line, bare := range map[string]bool{
+		"tar -xf a.tar {{w}}": true, "git log {{w}}": true, "make {{w}}": true, "env A=1 tar {{w}}": true, "/usr/bin/find {{w}}": true,
+		"tar -xf a.tar -- {{w}}": false, "tar -xf {{w}}": false, "git log v{{w}}": false, "echo {{w}}": false, "git log": false,
+		"sh -c x sh {{w}}": false, "env sh s.sh {{w}}": false,
+	} {
+		c := Command{Run: strings.Fields(line)}
+		if got := c.Bare(len(c.Run) - 1); got != bare {
+			t.Errorf("%s: %t", line, got)
 		}
 	}
 }
