@@ -143,6 +143,7 @@ func (s *seat) unkept(d policy.Decision) string {
 // dialog does not count, here or for this call, people are asked already, and no dialog comes up.
 func (s *seat) before(ctx context.Context, h hooked) (HookOut, error) {
 	s.nudge()
+	s.unpass(&h)
 	d, err := s.d.gate.Weigh(ctx, string(SessionTool), s.use(h))
 	if err != nil {
 		return HookOut{}, err

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tandem/internal/policy"
 	"tandem/internal/session/agents"
@@ -71,6 +72,9 @@ func (s *seat) noteSettled(tool string, input json.RawMessage) {
 	}
 	name := settledAs(tool)
 	s.settled[name] = true
+	for _, file := range changed(input) {
+		s.settled[changing+file] = true
+	}
 	for _, p := range programs(tool, input) {
 		s.settled[name+" "+p] = true
 	}
@@ -98,7 +102,11 @@ func (s *seat) settledBefore(ctx context.Context, h hooked) (bool, error) {
 	}
 	s.recalled = true
 	tool := settledAs(h.Tool)
-	if !s.settled[tool] || s.row.Agent == agents.CodexName && !keepsRules(s.host(filepath.Join(s.configAt(), "rules"))) {
+	codex := s.row.Agent == agents.CodexName
+	if codex && s.patchesSettled(h) {
+		return true, nil
+	}
+	if !s.settled[tool] || codex && !keepsRules(s.host(filepath.Join(s.configAt(), "rules"))) {
 		return false, nil
 	}
 	if s.settled[tool+" "+anyProgram] {
@@ -110,6 +118,42 @@ func (s *seat) settledBefore(ctx context.Context, h hooked) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// changing begins what is kept of files whose change was settled: Codex asks no more about those, and writes that down nowhere.
+const changing = "changes "
+
+// changed are the names of the files that a request of Codex's is about, without their folders: a patch spells those as it likes.
+func changed(input json.RawMessage) (out []string) {
+	var a struct {
+		Changes []struct {
+			Path string `json:"path"`
+		} `json:"changes"`
+	}
+	if json.Unmarshal(input, &a) != nil {
+		return nil
+	}
+	for _, c := range a.Changes {
+		out = append(out, filepath.Base(c.Path))
+	}
+	return out
+}
+
+// patchesSettled says whether Codex is about to change a file whose change was settled at its dialog, by its tool for that or by a command
+// of that name. The caller holds s.mu.
+func (s *seat) patchesSettled(h hooked) bool {
+	var a struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(h.ToolInput, &a) != nil || !strings.Contains(h.Tool+a.Command, "apply_patch") && !strings.Contains(a.Command, "applypatch") {
+		return false
+	}
+	for name := range s.settled {
+		if file, ok := strings.CutPrefix(name, changing); ok && strings.Contains(a.Command, file) {
+			return true
+		}
+	}
+	return false
 }
 
 // keepsRules says whether Codex was told of anything that it asks no more about: it writes that down.
@@ -136,6 +180,15 @@ func (s *seat) pass(h hooked) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.approved = line(h)
+}
+
+// unpass forgets it: with the turn's end, and when the same line comes up anew, for nothing was said of that yet.
+func (s *seat) unpass(again *hooked) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if again == nil || line(*again) == s.approved {
+		s.approved = ""
+	}
 }
 
 // passed says, once, that this is that line: Codex may ask at its server, too, about what its own sandbox would not let it do.

@@ -157,6 +157,7 @@ const LimitedOutcome = "error: rate_limit"
 // finish ends the turn, its seat's part in it and the notice of it in one transaction.
 func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
 	ctx = context.WithoutCancel(ctx)
+	s.unpass(nil)
 	if s.spent != nil && state == session.Cancelled {
 		state, outcome, reason = session.Failed, "error: budget", fault.Public(s.spent).Msg
 	}
