@@ -153,7 +153,8 @@ func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
 		for i, arg := range b.Command.Run {
 			word := text(arg, j.inputs)
 			if b.Command.Bare(i) && strings.HasPrefix(word, "-") {
-				return failure(fault.New(fault.Invalid, "automation", "%s came to begin with a dash: %s would read it as an option", arg, b.Command.Run[0]).
+				return failure(fault.New(fault.Invalid, "automation", "%s came to begin with a dash: %s would read it as an option", arg,
+					b.Command.Run[0]).
 					WithNext(`write "--" before it in the definition, then: tandem automation add FILE, and tandem automation on %s`, j.name))
 			}
 			in.Argv = append(in.Argv, word)

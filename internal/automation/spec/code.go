@@ -13,7 +13,7 @@ var (
 	shells    = []string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "busybox", "su", "script", "flock", "watch"}
 	languages = []string{"python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "Rscript", "pwsh", "powershell",
 		"osascript"}
-	written = []string{"awk", "gawk", "mawk", "nawk", "sed", "jq", "eval", "ssh", "watch", "parallel", "sqlite", "gdb"} // an argument like others
+	written = []string{"awk", "gawk", "mawk", "nawk", "sed", "jq", "eval", "ssh", "watch", "parallel", "sqlite", "gdb"} // as any argument
 	behind  = []string{"--command", "--eval", "--print", "eval", "-Command"}
 )
 
@@ -27,7 +27,8 @@ var bearing = map[string][]string{
 	"sftp": {"-S", "-o"}, "sort": {"--compress-program"}, "man": {"-P", "--pager", "-H"}, "psql": {"-c", "--command", "-v"},
 	"mysql": {"-e", "--execute", "--pager"}, "make": {"--eval", "-f"}, "find": {"-exec", "-execdir", "-ok", "-okdir"},
 	"xargs": {}, "curl": {"-K", "--config"}, "wget": {"--use-askpass", "-e", "--execute"}, "zip": {"-TT", "--unzip-command"},
-	"go": {"-exec", "-toolexec", "-vettool"}, "cargo": {"--config"}, "docker": {"--entrypoint"}, "less": {}, "gh": {}, "pip": {}, "jj": {"--config"},
+	"go": {"-exec", "-toolexec", "-vettool"}, "cargo": {"--config"}, "docker": {"--entrypoint"}, "jj": {"--config"}, "less": {}, "gh": {},
+	"pip": {},
 }
 
 // Spliced says why a command is refused that has a {{name}} within code: the value has to arrive as data, or whoever chooses it chooses

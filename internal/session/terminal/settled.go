@@ -145,7 +145,7 @@ func (s *seat) patchesSettled(h hooked) bool {
 	var a struct {
 		Command string `json:"command"`
 	}
-	if json.Unmarshal(h.ToolInput, &a) != nil || !strings.Contains(h.Tool+a.Command, "apply_patch") && !strings.Contains(a.Command, "applypatch") {
+	if json.Unmarshal(h.ToolInput, &a) != nil || !strings.Contains(strings.ReplaceAll(h.Tool+a.Command, "_", ""), "applypatch") {
 		return false
 	}
 	for name := range s.settled {
