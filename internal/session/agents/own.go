@@ -72,29 +72,43 @@ func SignIn(agent string, data []byte) (lent []byte, ends time.Time, err error) 
 	if err := json.Unmarshal(data, &tree); err != nil {
 		return nil, ends, err
 	}
+	lasting := false // OpenCode keeps several, and one that lasts is enough
 	for _, v := range tree {
 		one, ok := v.(map[string]any)
 		if !ok {
 			continue
 		}
+		renewed := false
 		for _, name := range []string{"refreshToken", "refresh_token", "refresh"} {
 			if _, has := one[name]; has {
-				one[name] = ""
+				one[name], renewed = "", true
 			}
 		}
+		lasting = lasting || agent == OpenCodeName && !renewed
 		for _, name := range []string{"expiresAt", "expires"} {
-			if ms, ok := one[name].(float64); ok && agent == ClaudeName && ms > 0 {
+			if ms, ok := one[name].(float64); ok && agent != CodexName && ms > 0 && time.UnixMilli(int64(ms)).After(ends) {
 				ends = time.UnixMilli(int64(ms))
 			}
 		}
+	}
+	if lasting {
+		ends = time.Time{}
 	}
 	lent, err = json.Marshal(tree)
 	return lent, ends, err
 }
 
+// Lasts is how a person gets a sign-in that needs no renewing.
+func Lasts(agent string) string {
+	if agent == OpenCodeName {
+		return "sign in with an API key, which lasts (opencode auth login)"
+	}
+	return "make a token that lasts (claude setup-token), set CLAUDE_CODE_OAUTH_TOKEN and restart tandem"
+}
+
 // signedInByEnv are the variables that are a sign-in by themselves.
 var signedInByEnv = map[string][]string{ClaudeName: {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
-	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"}}
+	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"}, OpenCodeName: {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}}
 
 // SignedIn says whether the environment signs a program in, whatever its files say.
 func SignedIn(agent string, env []string) bool {

@@ -87,7 +87,7 @@ func (s *seat) hide(ctx context.Context) ([]box.Mount, error) {
 	hides := append(denied(masks), cut(now.unreached)...)
 	s.update(func(r *row) bool {
 		r.Hides = &hides
-		r.Boundary = s.d.boundary(r.Agent, r.Confined) + without(r.Folder, masks) + astray(now.unreached)
+		r.Boundary = s.d.boundary(r.Agent, r.Confined) + without(r.Folder, masks) + astray(now.unreached) + s.unrenewed()
 		return true
 	})
 	return out, nil

@@ -73,10 +73,19 @@ func (s *seat) furnish(ctx context.Context) error {
 		return fault.New(fault.Conflict, "session.open",
 			"the sign-in of %s ran out at %s, and could not be renewed for the session (%s): what renews it works once, so no session gets it",
 			s.row.Agent, ends.Format(time.DateTime),
-			because(notRenewed)).WithNext("start %[1]s once yourself, or make a token that lasts (claude setup-token), "+
-			"set CLAUDE_CODE_OAUTH_TOKEN and restart tandem", s.row.Agent)
+			because(notRenewed)).WithNext("start %s once yourself, or %s", s.row.Agent, agents.Lasts(s.row.Agent))
 	}
+	s.lent = ends
 	return err
+}
+
+// unrenewed is said of a session with OpenCode whose sign-in ends: its plugins know the issuers, and nobody here does.
+func (s *seat) unrenewed() string {
+	if s.row.Agent != agents.OpenCodeName || s.lent.IsZero() {
+		return ""
+	}
+	return "; its sign-in ends at " + s.lent.UTC().Format(time.DateTime) + " UTC and is not renewed for it, for what renews it works once: for " +
+		"longer, " + agents.Lasts(agents.OpenCodeName)
 }
 
 // because is why a sign-in was not renewed.

@@ -184,3 +184,31 @@ func TestATokenThatLastsIsAskedFor(t *testing.T) {
 	h.call("session.open", terminal.OpenIn{Name: "b", Cwd: h.project}, &s)
 	want(t, "state", s.State, terminal.Ready)
 }
+
+// OpenCode's plugins know the issuers of its sign-ins, and tandem does not: a session with one that ends says so before it is used, and one
+// whose sign-ins all ran out is not opened. A key lasts, and nothing is said of it.
+func TestOpenCodesSignInIsNotRenewed(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	h := spokenHouse(t, "TANDEM_CONFINE=bwrap")
+	signIn := func(more string, ends time.Duration) {
+		h.write("home/.local/share/opencode/auth.json", fmt.Sprintf(
+			`{"anthropic":{"type":"oauth","refresh":"RENEWING-0","access":"lent-0","expires":%d}%s}`, time.Now().Add(ends).UnixMilli(), more))
+	}
+	signIn("", -time.Hour)
+	err := h.c.Call(t.Context(), "session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode"}, nil)
+	if said := fmt.Sprint(err, "; ", fault.Public(err).Next); !fault.Is(err, fault.Conflict) || !strings.Contains(said,
+		"the sign-in of opencode ran out at ") || !strings.Contains(said, "opencode auth login") || strings.Contains(said, "RENEWING-0") {
+		t.Fatalf("one that ran out: %s", said)
+	}
+	signIn("", time.Hour)
+	if s := h.openAs("b", "opencode"); !strings.Contains(s.Boundary, "its sign-in ends at ") || !strings.Contains(s.Boundary, "auth login") {
+		t.Errorf("one that ends: %s", s.Boundary)
+	}
+	h.call("session.close", terminal.NameIn{Name: "b"}, nil)
+	signIn(`,"openai":{"type":"api","key":"lasting"}`, -time.Hour)
+	if s := h.openAs("c", "opencode"); strings.Contains(s.Boundary, "sign-in ends") {
+		t.Errorf("with a key that lasts: %s", s.Boundary)
+	}
+}

@@ -64,6 +64,7 @@ type seat struct {
 	signals  []string      // of the program, that were there
 	moved    time.Time     // last sign of life
 	tended   time.Time     // its home
+	lent     time.Time     // when the sign-in that it was lent ends; zero where that is not known
 	glanced  time.Time     // at the policy
 	judged   *policy.Sight // that its box was held against
 	always   []string      // tools of which calls were allowed for good at the program's own dialog, since it was started
