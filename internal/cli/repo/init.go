@@ -97,7 +97,7 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 		config.First = claimed.Name
 	}
 	show := newBar(k)
-	r, err := replica.Create(ctx, root, config, m, identityOf(k), show.step)
+	r, err := replica.Create(ctx, root, config, m, identityOf(k, a.Host), show.step)
 	show.end()
 	if fault.Is(err, fault.Unavailable) {
 		return fault.New(fault.Unavailable, "init", "%w", err).WithNext("run the same again: what has arrived is kept, and it goes on from there")

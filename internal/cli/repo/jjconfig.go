@@ -13,6 +13,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/jj/config"
 	model "tandem/internal/repo"
+	"tandem/internal/repo/replica"
 	"tandem/internal/wholefile"
 )
 
@@ -165,9 +166,8 @@ func addressOf(actor, server string) string {
 	return actor + "@" + host
 }
 
-// identityOf is in whose name a workspace is made: what jj is configured to. Where
-// that is nobody, the first command that writes there signs it.
-func identityOf(k *kit.Kit) *model.Identity {
+// identityOf is in whose name a workspace is made: what jj is configured to, and where that is nobody the actor that the server knows.
+func identityOf(k *kit.Kit, server string) replica.Signer {
 	name, email := configured(k)
 	host, err := os.Hostname()
 	if err != nil {
@@ -178,6 +178,15 @@ func identityOf(k *kit.Kit) *model.Identity {
 		_, offset := t.Zone()
 		return model.Timestamp{Millis: t.UnixMilli(), Offset: int32(offset / 60)}
 	}
-	return &model.Identity{Name: name, Email: email, Hostname: host, Username: lookup(k.Env, "USER"),
-		Now: now, OpNow: now, NewChangeID: model.RandomChangeID}
+	return func(actor string) *model.Identity {
+		who := &model.Identity{Name: name, Email: email, Hostname: host, Username: lookup(k.Env, "USER"),
+			Now: now, OpNow: now, NewChangeID: model.RandomChangeID}
+		if actor != "" && who.Name == "" {
+			who.Name = actor
+		}
+		if actor != "" && who.Email == "" {
+			who.Email = addressOf(actor, server)
+		}
+		return who
+	}
 }

@@ -13,10 +13,13 @@ import (
 	"tandem/internal/repo/workcopy"
 )
 
+// Signer is in whose name a workspace is made by an actor of the server.
+type Signer func(actor string) *repo.Identity
+
 // Create makes a workspace of a name that the server has given us, in a folder
 // that has none. What was fetched before a failure stays, and calling it again
 // goes on from there.
-func Create(ctx context.Context, root string, c Config, m Remote, who *repo.Identity, progress func(done, total int)) (_ *Replica,
+func Create(ctx context.Context, root string, c Config, m Remote, who Signer, progress func(done, total int)) (_ *Replica,
 	err error) {
 	r := &Replica{Config: c, Root: root, Workspace: c.First, Progress: progress}
 	dir := filepath.Join(root, ".jj", "repo")
@@ -105,7 +108,7 @@ func (r *Replica) keepObjects() error {
 // addWorkspace starts the workspace where the server's own folder started: on
 // the parents of its working copy, or on nothing. One that was begun gets its
 // files.
-func (r *Replica) addWorkspace(ctx context.Context, who *repo.Identity, begun bool) error {
+func (r *Replica) addWorkspace(ctx context.Context, who Signer, begun bool) error {
 	if begun {
 		head, err := r.Head()
 		if err != nil {
@@ -157,7 +160,7 @@ func (r *Replica) addWorkspace(ctx context.Context, who *repo.Identity, begun bo
 	if err != nil {
 		return err
 	}
-	tx := at.Begin(who)
+	tx := at.Begin(who(known.Actor))
 	tx.SetWorkspace(r.Workspace)
 	wc, err := tx.Write(ctx, tx.NewCommit(parents, tree))
 	if err != nil {

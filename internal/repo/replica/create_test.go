@@ -56,7 +56,7 @@ func takeAndAnswer(s *gitstore.Store, w http.ResponseWriter, r *http.Request) er
 	if err != nil {
 		return err
 	}
-	at, err := s.Integrate(r.Context(), somebody(), tips, repo.MergeOptions{}, nil)
+	at, err := s.Integrate(r.Context(), somebody(""), tips, repo.MergeOptions{}, nil)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func takeAndAnswer(s *gitstore.Store, w http.ResponseWriter, r *http.Request) er
 	return exchange.Send(r.Context(), out, s, d, q.Skip)
 }
 
-func somebody() *repo.Identity {
+func somebody(string) *repo.Identity {
 	now := func() repo.Timestamp { return repo.Timestamp{Millis: time.Now().UnixMilli()} }
 	return &repo.Identity{Name: "a", Email: "a@example.com", Hostname: "h", Username: "a", Now: now, OpNow: now,
 		NewChangeID: repo.RandomChangeID}
@@ -84,7 +84,7 @@ func TestCreateGoesOnBetweenTheSyncs(t *testing.T) {
 	m := takingServer(t, 2, 3)
 	root := t.TempDir()
 	c := Config{Server: "s", Repo: "p", First: "w"}
-	if _, err := Create(t.Context(), root, c, m, somebody(), nil); !fault.Is(err, fault.Unavailable) {
+	if _, err := Create(t.Context(), root, c, m, somebody, nil); !fault.Is(err, fault.Unavailable) {
 		t.Fatalf("the server died: %v", err)
 	}
 	r, err := Open(root)
@@ -102,14 +102,14 @@ func TestCreateGoesOnBetweenTheSyncs(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(root, ".jj", "working_copy")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(t.Context(), root, c, m, somebody(), nil); !fault.Is(err, fault.Unavailable) {
+	if _, err := Create(t.Context(), root, c, m, somebody, nil); !fault.Is(err, fault.Unavailable) {
 		t.Fatalf("the server is dead: %v", err)
 	}
 	c, ok := Unfinished(t.Context(), root)
 	if !ok {
 		t.Fatal("it is taken for finished")
 	}
-	if r, err = Create(t.Context(), root, c, m, somebody(), nil); err != nil {
+	if r, err = Create(t.Context(), root, c, m, somebody, nil); err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
