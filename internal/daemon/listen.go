@@ -89,8 +89,8 @@ func listenFree(host, port string, given bool) (net.Listener, *wire.Taken, error
 			return l, taken, nil
 		}
 	}
-	return nil, nil, fault.New(fault.Unavailable, "daemon", "the port %s (%s has it) and all of %d-%d are taken", port, taken.Holder(), firstFree,
-		lastFree).WithNext("choose a free one with --listen")
+	return nil, nil, fault.New(fault.Unavailable, "daemon", "the port %s (%s has it) and all of %d-%d are taken", port, taken.Holder(),
+		firstFree, lastFree).WithNext("choose a free one with --listen")
 }
 
 // family keeps an IPv4 address to IPv4: whoever writes 0.0.0.0 has not opened IPv6.

@@ -36,7 +36,7 @@ func TestWhatFailsWithTheDatabaseIsTriedAgainSoon(t *testing.T) {
 		must(d.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(text, args...); return err }))
 	}
 	long := d.Now().Add(-time.Hour)
-	exec("INSERT INTO schedule ("+columns+") VALUES ('t', 'backup', '{\"when\":\"every 1m\"}', 'g', 'p', ?, ?, 0, 0, '')", long, long)
+	exec("INSERT INTO schedule ("+columns+") VALUES ('t', 'backup', '{\"when\":\"every 1m\"}', 'g', 'p', ?, ?, 0, 0, '', 0)", long, long)
 	work := &doing{errors.New("the database is away")}
 	r := New(d, slog.New(slog.DiscardHandler))
 	r.Rooms = work
