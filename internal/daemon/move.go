@@ -92,7 +92,8 @@ func (d *Daemon) openToMove(ctx context.Context, to string) error {
 		return fault.New(fault.Conflict, "server.move", "a copy waits to be restored").WithNext("start once, so that it is: tandem up")
 	}
 	if installation.Shown(d.data, d.dsn()) == installation.Shown(d.data, to) {
-		return fault.New(fault.Invalid, "server.move", "the data is there already: %s", installation.Shown(d.data, to))
+		return fault.New(fault.Invalid, "server.move", "the data is there already: %s", installation.Shown(d.data, to)).
+			WithNext("nothing is to be moved; start it: tandem up")
 	}
 	if err := d.absent(); err != nil {
 		return err

@@ -52,7 +52,7 @@ func (d *Daemon) rotateTLS(ctx context.Context) (out RotateOut, err error) {
 	old, err := tls.LoadX509KeyPair(at("tls-cert.pem"), at("tls-key.pem"))
 	if errors.Is(err, os.ErrNotExist) {
 		return out, fault.New(fault.Conflict, "server.rotate", "this server never listened beyond this machine, so it has no TLS key").
-			WithNext("open it: tandem up --listen 0.0.0.0:13013")
+			WithNext("open it: tandem up --replace --listen 0.0.0.0:13013")
 	}
 	if err != nil {
 		return out, err

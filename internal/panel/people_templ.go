@@ -155,7 +155,7 @@ func peoplePage(s ui.Shell, v PeopleView) templ.Component {
 				}
 			}
 			if v.May && v.Near {
-				templ_7745c5c3_Err = ui.Notice(ui.Info, "Only this machine reaches this server", "An invitation works for programs of this machine alone.", "For others, on a terminal: tandem up --listen 0.0.0.0:13013").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Notice(ui.Info, "Only this machine reaches this server", "An invitation works for programs of this machine alone.", "For others, on a terminal: tandem up --replace --listen 0.0.0.0:13013").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -517,7 +517,7 @@ func inviteDialog(v PeopleView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Near {
-				templ_7745c5c3_Err = ui.Notice(ui.Warn, "Only this machine reaches this server", "Somebody elsewhere could not use it.", "First, on a terminal: tandem up --listen 0.0.0.0:13013").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Notice(ui.Warn, "Only this machine reaches this server", "Somebody elsewhere could not use it.", "First, on a terminal: tandem up --replace --listen 0.0.0.0:13013").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

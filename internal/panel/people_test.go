@@ -23,7 +23,7 @@ func TestAPersonIsInvitedAndRemoved(t *testing.T) {
 	b := h.browser(t)
 	b.signIn(t)
 	if body := b.page(t, "/panel/people"); !strings.Contains(body, "Nobody was invited yet") || !strings.Contains(body,
-		"tandem up --listen") {
+		"tandem up --replace --listen") {
 		t.Errorf("the empty page: %s", refusedWords(body))
 	}
 	for why, form := range map[string]url.Values{

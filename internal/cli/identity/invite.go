@@ -61,7 +61,7 @@ func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, code bool) error 
 	}
 	if st.Listen == "" {
 		return fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").
-			WithNext("give it one: tandem up --listen 0.0.0.0:13013")
+			WithNext("give it one: tandem up --replace --listen 0.0.0.0:13013")
 	}
 	out, err := op.Do(ctx, k, room.JoinInvite, in)
 	if err != nil {
@@ -96,7 +96,7 @@ func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, code bool) error 
 			fmt.Fprintf(k.Err, "grants wait for that name: %s\n", out.Receives)
 		}
 		if st.Key == "" {
-			fmt.Fprintln(k.Err, "only programs of this machine reach that address; for others: tandem up --listen 0.0.0.0:13013")
+			fmt.Fprintln(k.Err, "only programs of this machine reach that address; for others: tandem up --replace --listen 0.0.0.0:13013")
 		}
 		if out.Uses > 1 {
 			fmt.Fprintf(k.Err, "%s lets %d machines in until %s; to end it before: tandem invite revoke %s\n", out.ID, out.Uses,

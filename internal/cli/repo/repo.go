@@ -92,8 +92,11 @@ func newRepo(k *kit.Kit) *cobra.Command {
 					for _, p := range out.Problems {
 						fmt.Fprintln(w, p)
 					}
-					fmt.Fprintf(w, "%d operations, %d views and %d objects checked, %d problems\n", out.Operations, out.Views, out.Objects,
-						len(out.Problems))
+					fmt.Fprintf(w, "%s, %s and %s checked, %s\n", kit.Count(out.Operations, "operation"), kit.Count(out.Views, "view"),
+						kit.Count(out.Objects, "object"), kit.Count(len(out.Problems), "problem"))
+					if len(out.Problems) > 0 {
+						fmt.Fprintln(w, "take good copies from whoever has them; in a workspace of this repository: tandem repo mend")
+					}
 				})
 				if err == nil && len(out.Problems) > 0 {
 					return kit.Silent{Code: 1}

@@ -3,20 +3,25 @@ package server
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/daemon"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
+
+// keysToRotate are the keys that can be replaced.
+var keysToRotate = []string{"journal", "secret", "space", "tls", "tokens"}
 
 func newRotate(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "rotate journal|secret|space|tls|tokens", Short: "Replace a key of the server while it runs; needs your PIN",
 		Args:      cobra.ExactArgs(1),
-		ValidArgs: []string{"journal", "secret", "space", "tls", "tokens"},
+		ValidArgs: keysToRotate,
 		Example:   "  tandem server rotate journal\n  tandem server rotate tokens",
 		Long: "Replace a key of the server while it runs.\n\n" +
 			"journal  the key that signs the journal's checkpoints and receipts and vouches for every row that confers authority. " +
@@ -30,6 +35,10 @@ func newRotate(k *kit.Kit) *cobra.Command {
 			"A rotation that is cut off by a crash is finished, or never happened, at the next start. " +
 			"Copies from before restore with the keys that they hold.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(keysToRotate, args[0]) { // nobody types a PIN for a word that is none
+				return fault.New(fault.Invalid, "server.rotate", "%q is no key that can be replaced", args[0]).
+					WithNext("it is one of %s: tandem server rotate KEY", strings.Join(keysToRotate, ", "))
+			}
 			out, err := op.Do(cmd.Context(), k, daemon.ServerRotate, daemon.RotateIn{Key: args[0]})
 			if err != nil {
 				return err

@@ -109,7 +109,7 @@ func (r *Room) hostFor(ctx context.Context, host string) (place, string, error) 
 	if a.Local && !strings.HasPrefix(host, "https://") { // whoever writes https knows that it speaks TLS to others, too
 		return place{}, "", fault.New(fault.Invalid, "space.create", "%s is for its own machine alone; members reach a space's host over TLS",
 			clip(a.Host)).
-			WithNext("name an address on which that server listens for others: tandem up --listen ADDRESS:PORT")
+			WithNext("name an address on which that server listens for others: tandem up --replace --listen ADDRESS:PORT")
 	}
 	srv, err := r.server(ctx, a.Host)
 	if err != nil || srv.Own {

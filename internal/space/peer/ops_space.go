@@ -103,7 +103,7 @@ func (r *Room) opCreate(ctx context.Context, in CreateIn) (Created, error) {
 	if s.host != "" {
 		host = "\nHosted by " + s.host + ", which keeps the order and cannot read it."
 	} else if here, _ := r.addr(); here == "" {
-		host = "\nThe code is for this machine: others cannot reach it. To let them in: tandem up --listen ADDRESS:PORT, " +
+		host = "\nThe code is for this machine: others cannot reach it. To let them in: tandem up --replace --listen ADDRESS:PORT, " +
 			"or create the space with a host."
 	}
 	text := fmt.Sprintf("Workspace %q created!\nYour username: %s\n\nShare this code with teammates:\n  %s\n\nThey just tell their agent: "+

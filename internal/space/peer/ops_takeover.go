@@ -40,7 +40,7 @@ func (r *Room) opTakeOver(ctx context.Context, in TakeOverIn) (Said, error) {
 	text := fmt.Sprintf("This machine hosts %q now (term %d). The others follow by themselves; what they sent meanwhile waits with them.",
 		escape(found.sec.Base.Title), found.term)
 	if host, _ := r.addr(); host == "" {
-		text += "\nOther machines cannot reach this one. Open an address, and tell them where it is: tandem up --listen HOST:PORT, " +
+		text += "\nOther machines cannot reach this one. Open an address, and tell them where it is: tandem up --replace --listen HOST:PORT, " +
 			"then over there: tandem space rejoin --host HOST:PORT"
 	}
 	return Said{Text: text}, nil
