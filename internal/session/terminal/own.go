@@ -84,8 +84,8 @@ func (s *seat) unrenewed() string {
 	if s.row.Agent != agents.OpenCodeName || s.lent.IsZero() {
 		return ""
 	}
-	return "; its sign-in ends at " + s.lent.UTC().Format(time.DateTime) + " UTC and is not renewed for it, for what renews it works once: for " +
-		"longer, " + agents.Lasts(agents.OpenCodeName)
+	return "; its sign-in ends at " + s.lent.UTC().Format(time.DateTime) + " UTC and is not renewed for it, for what renews it works once: " +
+		"for longer, " + agents.Lasts(agents.OpenCodeName)
 }
 
 // because is why a sign-in was not renewed.
