@@ -17,13 +17,27 @@ import (
 	"tandem/internal/testenv"
 )
 
-// agents are the columns of their table: real programs, each with the call by which its model runs a command.
-var agents = []struct{ title, name, call string }{
-	{"Claude Code, bubblewrap", "claude", `[[tool Bash {"command":%s,"description":"look around","timeout":110000}]]`},
-	{"Codex, bubblewrap", "codex", `[[tool exec_command {"cmd":%s,"sandbox_permissions":"require_escalated",` +
-		`"justification":"look around","yield_time_ms":30000}]]`},
-	{"OpenCode, bubblewrap", "opencode", `[[tool bash {"command":%s,"description":"look around","timeout":110000}]]`},
+// agents are the columns of their table: real programs, as root and as another user, each with the call by which its model runs a command.
+var agents = []agent{
+	{"Claude Code, root", "claude", throughClaude, 0},
+	{"Codex, root", "codex", throughCodex, 0},
+	{"OpenCode, root", "opencode", throughOpenCode, 0},
+	{"Claude Code, another user", "claude", throughClaude, another},
+	{"Codex, another user", "codex", throughCodex, another},
+	{"OpenCode, another user", "opencode", throughOpenCode, another},
 }
+
+type agent struct {
+	title, name, call string
+	uid               int
+}
+
+const (
+	throughClaude   = `[[tool Bash {"command":%s,"description":"look around","timeout":110000}]]`
+	throughOpenCode = `[[tool bash {"command":%s,"description":"look around","timeout":110000}]]`
+	throughCodex    = `[[tool exec_command {"cmd":%s,"sandbox_permissions":"require_escalated",` +
+		`"justification":"look around","yield_time_ms":30000}]]`
+)
 
 // What a child of TestAgents is told: which program, and where its answer goes.
 const (
@@ -43,9 +57,8 @@ func TestAgents(t *testing.T) {
 		if !testenv.Soak() && !write && i > 0 {
 			break // the others take their time to start
 		}
-		says := filepath.Join(t.TempDir(), a.name)
-		cmd := exec.Command("unshare", "-n", "sh", "-c", `ip link set lo up && exec "$0" "$@"`, os.Args[0], "-test.run=^TestOneAgent$", "-test.v")
-		cmd.Env = append(os.Environ(), agentName+"="+fmt.Sprint(i), agentSays+"="+says)
+		cmd, says := a.child(t)
+		cmd.Env = append(cmd.Env, agentName+"="+fmt.Sprint(i), agentSays+"="+says)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", a.title, err, out)
@@ -65,6 +78,30 @@ func TestAgents(t *testing.T) {
 	if write {
 		agentTable.save(t, found)
 	}
+}
+
+// child is a run of TestOneAgent as the column's user, and where it says what it found. Another user sees the programs, which lie in a home
+// that is not his, where they are shown to him.
+func (a agent) child(t *testing.T) (cmd *exec.Cmd, says string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "red")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	tools, self := filepath.Join(dir, "tools"), filepath.Join(dir, "red.test")
+	for _, line := range [][]string{{"mkdir", tools}, {"cp", os.Args[0], self}, {"cp", testenv.Tandem(t), filepath.Join(dir, "tandem")},
+		{"chmod", "755", dir, self}, {"chown", fmt.Sprint(a.uid), dir}} {
+		if out, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v %s", line, err, out)
+		}
+	}
+	const line = `ip link set lo up && mount --bind "$1" "$2" && u=$3 && shift 3 && exec setpriv --reuid $u --regid $u --clear-groups "$@"`
+	cmd = exec.Command("unshare", "-n", "-m", "sh", "-c", line, "sh", testenv.Tools(), tools, fmt.Sprint(a.uid), self,
+		"-test.run=^TestOneAgent$", "-test.v")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir, "TANDEM_TEST_TOOLS="+tools, "TANDEM_TEST_BINARY="+filepath.Join(dir, "tandem"))
+	return cmd, filepath.Join(dir, "said")
 }
 
 // TestOneAgent is what a child of TestAgents runs.
@@ -148,9 +185,9 @@ func enlist(t *testing.T) (*cell, *client.Client) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	mark := filepath.Base(dir)
-	c := &cell{name: "an agent", home: filepath.Join(dir, "home"), bin: filepath.Join(dir, "tandem"), canary: "CANARY-" + mark, mark: mark,
-		tmp: filepath.Join("/tmp", mark)}
-	c.furnish(t, 0)
+	c := &cell{name: "an agent", uid: os.Getuid(), home: filepath.Join(dir, "home"), bin: filepath.Join(dir, "tandem"),
+		canary: "CANARY-" + mark, mark: mark, tmp: filepath.Join("/tmp", mark)}
+	c.furnish(t, c.uid)
 	model := &scripted.Server{}
 	if err := model.Start("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
