@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/jpeg" // what an image may be
-	_ "image/png"
+	"image/jpeg"
+	"image/png"
 	"math"
 	"net/url"
 	"strings"
@@ -81,6 +81,7 @@ const (
 	maxSeries   = 8
 	maxLabels   = 60
 	maxImage    = 1 << 20
+	maxPixels   = 16_000_000 // of an image
 	maxImages   = 10
 	maxSources  = 200
 	maxSlides   = 300
@@ -244,11 +245,31 @@ func (m *Image) read(no func(string, ...any)) {
 		return
 	}
 	shape, format, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || shape.Width < 1 || shape.Height < 1 || shape.Width > 10_000 || shape.Height > 10_000 {
+	if err != nil || shape.Width < 1 || shape.Height < 1 || shape.Width > 10_000 || shape.Height > 10_000 ||
+		shape.Width*shape.Height > maxPixels {
 		no("its image is no PNG or JPEG of a usual size")
 		return
 	}
+	if data, err = redrawn(data, format); err != nil || len(data) > maxImage {
+		no("its image is cut or damaged, or has more than %d bytes", maxImage)
+		return
+	}
 	m.bytes, m.format, m.width, m.height = data, format, shape.Width, shape.Height
+}
+
+// redrawn is an image of its pixels alone: a cut one is refused, and what else was in the file does not come along.
+func redrawn(data []byte, format string) ([]byte, error) {
+	picture, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if format == "jpeg" {
+		err = jpeg.Encode(&out, picture, &jpeg.Options{Quality: 92})
+	} else {
+		err = png.Encode(&out, picture)
+	}
+	return out.Bytes(), err
 }
 
 // cell is a value of a table as text.
