@@ -116,7 +116,8 @@ var houseMap = []wall{
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
 	{pkg: "automation/hook", pure: true},                          // who signed a webhook
 	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook tool tool/box " +
-		"session provider repo/diff resource/wire artifact/wire artifact/check artifact/make"}, // a version is shown as what it changes
+		"session session/terminal provider repo/diff resource/wire artifact/wire artifact/check " +
+		"artifact/make"}, // a version is shown as what it changes
 	{pkg: "artifact", may: "artifact/wire repo/diff"},         // what automations made
 	{pkg: "artifact/check", pure: true},                       // what is wrong with it
 	{pkg: "artifact/make", pure: true, may: "artifact/check"}, // reports, pages, slides, tables; a cell is no formula by the same rule

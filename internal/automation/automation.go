@@ -67,6 +67,9 @@ func act(b *spec.Body) string {
 	}
 	t := b.Turn
 	s := "asks " + orElse(t.Model, "the default model")
+	if t.Agent != "" {
+		return fmt.Sprintf("has %s work with its own tools, in its box, in the folder %s: %q", t.Agent, strings.Join(t.Folders, ", "), t.Prompt)
+	}
 	for _, one := range []struct {
 		what string
 		list []string

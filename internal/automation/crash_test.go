@@ -76,6 +76,15 @@ prompt = "Two words about {{sent}}"
 [node.output.words.schema]
 type = "array"
 [[node]]
+id = "agent"
+inputs = { sent = "send.text" }
+[node.turn]
+agent = "claude"
+folders = ["/"]
+prompt = "Three words about {{sent}}"
+[node.output.words.schema]
+type = "array"
+[[node]]
 id = "which"
 [node.branch]
 on = "mark.mood"
@@ -194,6 +203,8 @@ func (h *house) tell(id string) {
 		switch {
 		case got.Name == "small":
 			what, out = "send child", map[string]any{"text": "child!"}
+		case s.Node == "agent":
+			out = map[string]any{"words": []any{"x"}}
 		case s.Node == "shell":
 			what, out = `run once!["a!","b!"]`, map[string]any{"said": `ran once!["a!","b!"]`}
 		case s.Item > 0:
@@ -201,7 +212,7 @@ func (h *house) tell(id string) {
 			what, out = "send "+item, map[string]any{"text": item + "!"}
 		}
 		in := wire.StepIn{ID: id, Node: s.Node, Item: s.Item}
-		if h.outside.count(what) > 0 {
+		if s.Node == "agent" && h.asked("Three") > 0 || s.Node != "agent" && h.outside.count(what) > 0 {
 			in.Output = out
 			do(h, wire.Accept, in)
 		} else {
@@ -231,10 +242,11 @@ func (h *house) right(id string) {
 	if marks != 2 {
 		h.t.Errorf("%d marks were made instead of 2", marks)
 	}
-	var asked int
-	h.must(h.DB.QueryRow(context.Background(), "SELECT count(*) FROM mark WHERE text = 'asked'").Scan(&asked))
-	if asked != 1 || got.Tokens != 7 {
-		h.t.Errorf("the model was asked %d times, and %d tokens are counted", asked, got.Tokens)
+	if h.outside.count("open claude in /, narrow true") < 1 {
+		h.t.Error("no agent was opened")
+	}
+	if model, agent := h.asked("Two"), h.asked("Three"); model != 1 || agent != 1 || got.Tokens < 7 {
+		h.t.Errorf("the model was asked %d times and the agent %d times, and %d tokens are counted", model, agent, got.Tokens)
 	}
 	for _, s := range got.Steps {
 		wants := map[string]string{"small": "map[text:child!]", "hear": "map[body:map[run:" + id + "]]", "key": "map[value:7]"}
@@ -245,6 +257,13 @@ func (h *house) right(id string) {
 			h.t.Errorf("the map gave %v", s.Output)
 		}
 	}
+}
+
+// asked is how often a prompt for so many words was given to a session.
+func (h *house) asked(word string) (n int) {
+	h.t.Helper()
+	h.must(h.DB.QueryRow(context.Background(), "SELECT count(*) FROM mark WHERE text = ?", "asked "+word).Scan(&n))
+	return n
 }
 
 func (h *house) sql(q string) {

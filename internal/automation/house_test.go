@@ -29,6 +29,7 @@ import (
 	"tandem/internal/provider"
 	resource "tandem/internal/resource/wire"
 	"tandem/internal/session"
+	"tandem/internal/session/terminal"
 	"tandem/internal/testenv"
 )
 
@@ -252,9 +253,20 @@ func (h *house) tools(p *plug) []op.Op {
 			func(_ context.Context, tx *db.Tx, in session.CreateIn) (*session.Session, error) {
 				return &session.Session{ID: id.New("ses"), Title: in.Title, Config: in.Config}, nil
 			}),
+		terminal.SessionOpen.Effect(op.Spec{Right: "session.create", Doc: "Open an agent."}, atSession[terminal.OpenIn],
+			func(_ context.Context, in terminal.OpenIn) (terminal.Seat, error) {
+				seat := terminal.Seat{Name: in.Name, Session: id.New("ses")}
+				return seat, effect(fmt.Sprintf("open %s in %s, narrow %v", in.Agent, in.Cwd, in.Narrow))
+			}, nil),
+		terminal.SessionClose.Effect(op.Spec{Right: "session.prompt", Doc: "Close an agent."}, atSession[terminal.NameIn],
+			func(context.Context, terminal.NameIn) (terminal.Seat, error) { return terminal.Seat{}, effect("close") }, nil),
 		session.SessionPrompt.State(op.Spec{Right: "session.prompt", Doc: "Prompt it."}, atSession[session.PromptIn],
 			func(_ context.Context, tx *db.Tx, in session.PromptIn) (*session.Turn, error) {
-				_, err := tx.Exec("INSERT INTO mark (text) VALUES ('asked')")
+				word := "Two"
+				if strings.Contains(in.Text, "Three") {
+					word = "Three"
+				}
+				_, err := tx.Exec("INSERT INTO mark (text) VALUES (?)", "asked "+word)
 				return &session.Turn{ID: id.New("turn"), Session: in.ID, State: session.Queued}, err
 			}),
 		session.SessionTurns.Read(op.Spec{Right: "session.read", Doc: "Read turns."}, atSession[session.TurnIn],

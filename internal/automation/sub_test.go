@@ -236,3 +236,25 @@ func TestAGateEscalates(t *testing.T) {
 		t.Errorf("it is %s: %s", got.Status, got.Reason)
 	}
 }
+
+// A real agent takes the turn of a node: it is opened in its folder with nothing else, told the node's words, and closed when it ended.
+func TestANodeIsAnAgentsTurn(t *testing.T) {
+	h := newHouse(t)
+	agent := "name = \"all\"\n[[node]]\nid = \"work\"\n[node.turn]\nagent = \"claude\"\nsystem = \"Be brief.\"\nprompt = \"Two words\"\n" +
+		"%s\n[node.output.words.schema]\ntype = \"array\"\n"
+	for wrong, why := range map[string]string{"": "folders names one", "folders = [\"/\"]\ntools = [\"read\"]": "its own tools",
+		"folders = [\"/\"]\n[node.budget]\ncost = 0.5": "does not say what it costs"} {
+		a := do(h, wire.Add, wire.AddIn{Text: fmt.Sprintf(agent, wrong)})
+		if v := do(h, wire.Show, wire.ShowIn{Name: a.Name}); !strings.Contains(strings.Join(v.Unbuilt, ""), why) {
+			t.Errorf("%q: %v", wrong, v.Unbuilt)
+		}
+	}
+	id := h.begin(fmt.Sprintf(agent, "folders = [\"/\"]"), nil)
+	got := h.until(id, "it ends", isOver)
+	if got.Status != "completed" || fmt.Sprint(got.Steps[0].Output) != "map[words:[x y]]" || got.Tokens != 7 || h.asked("Two") != 1 {
+		t.Errorf("the run is %+v, and it was asked %d times", got, h.asked("Two"))
+	}
+	if n, m := h.outside.count("open claude in /, narrow true"), h.outside.count("close"); n != 1 || m != 1 {
+		t.Errorf("it was opened %d times and closed %d times", n, m)
+	}
+}

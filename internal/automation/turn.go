@@ -21,6 +21,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/session"
+	"tandem/internal/session/terminal"
 )
 
 // onTurn is what a step waits for whose session is at work.
@@ -44,12 +45,19 @@ func (r *Room) turn(ctx context.Context, j *job, caller op.Caller) result {
 	}
 	key := caller.Idempotency
 	caller.Scope, caller.Idempotency = []string{"session.create"}, key+"/open"
-	s, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, session.SessionCreate, in)
-	if err != nil {
+	s, words := &session.Session{}, j.prompt()
+	if j.body.Turn.Agent != "" {
+		words = strings.TrimSpace(j.system() + "\n\n" + words)
+		var seat terminal.Seat
+		if seat, err = op.Do(op.WithCaller(ctx, caller), r.Rooms, terminal.SessionOpen, j.sits(in)); err != nil {
+			return r.failed(ctx, r.Find(string(terminal.SessionOpen)), err)
+		}
+		s.ID = seat.Session
+	} else if s, err = op.Do(op.WithCaller(ctx, caller), r.Rooms, session.SessionCreate, in); err != nil {
 		return r.failed(ctx, r.Find(string(session.SessionCreate)), err)
 	}
 	caller.Scope, caller.Idempotency = []string{"session.prompt", "session.view", "session.read"}, key+"/prompt"
-	t, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, session.SessionPrompt, session.PromptIn{ID: s.ID, Text: j.prompt()})
+	t, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, session.SessionPrompt, session.PromptIn{ID: s.ID, Text: words})
 	if err != nil {
 		return r.failed(ctx, r.Find(string(session.SessionPrompt)), err)
 	}
@@ -157,6 +165,9 @@ func (r *Room) turned(ctx context.Context, j *job, caller op.Caller) result {
 		return result{waits: onTurn, look: r.DB.Now().Add(lookAtTurn), session: j.step.session, turn: j.step.turn}
 	}
 	res := result{Event: run.Event{Kind: run.Finished, Tokens: t.Usage.Total(), Cost: t.Cost.Dollars()}}
+	if j.body.Turn.Agent != "" {
+		defer r.rises(ctx, j, caller)
+	}
 	broken := func(class, format string, args ...any) result {
 		res.Kind, res.Class, res.Text = run.Failure, class, fmt.Sprintf(format, args...)
 		return res
@@ -284,6 +295,9 @@ func (r *Room) hush(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil && !fault.Is(err, fault.NotFound) { // its budget ends it
 			r.Log.Error("a turn that nobody wants is not ended", "run", s.run, "session", s.session, "err", err)
 		}
+		if err == nil {
+			r.closes(ctx, c, s.session)
+		}
 		if err := r.DB.Write(ctx, func(tx *db.Tx) error {
 			_, err := tx.Exec("UPDATE automation_step SET state = ?, waits = ?, look_at = 1 WHERE "+stepKey+" AND state = ? AND waits = ?",
 				after, "its turn was ended", s.tenant, s.run, s.node, s.item, s.attempt, parked, onTurn)
@@ -298,8 +312,12 @@ func (r *Room) hush(ctx context.Context) error {
 // builtTurn says what of a turn no server does yet.
 func builtTurn(n *spec.Node, t *spec.Turn, no func(string, ...any)) {
 	switch {
-	case t.Agent != "":
-		no("node %s: a turn of a real agent", n.ID)
+	case t.Agent != "" && len(t.Folders) != 1:
+		no("node %s: %s works in a folder: folders names one", n.ID, t.Agent)
+	case t.Agent != "" && len(t.Tools)+len(t.Connectors) > 0:
+		no("node %s: %s has its own tools, in its box: leave tools and connectors out", n.ID, t.Agent)
+	case t.Agent != "" && n.Budget.Cost > 0:
+		no("node %s: %s does not say what it costs: limit tokens and time", n.ID, t.Agent)
 	case len(t.Folders) > 1:
 		no("node %s: a turn in more than one folder", n.ID)
 	case len(t.Knowledge) > 0:

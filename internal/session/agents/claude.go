@@ -16,6 +16,7 @@ import (
 
 // Claude is Claude Code as it is started for one session.
 type Claude struct {
+	Narrow       bool   // it has its folder and its own tools, and none of tandem's
 	Program      string // absolute path
 	Self         string // tandem's own program: hooks and tools are calls of it
 	Folder       string // the session's own folder, for the files below
@@ -97,12 +98,20 @@ func (c Claude) Settings() map[string]any {
 // ownTools starts the server of tandem's own tools: those that an agent at work has use for, for it reads them all first.
 var ownTools = []string{"mcp", "--only", "bridge,space,memory,tandem_whoami"}
 
+// toolsOf is ownTools, or for one that has its folder alone the one tool that says who it is.
+func toolsOf(narrow bool) []string {
+	if narrow {
+		return []string{"mcp", "--only", "tandem_whoami"}
+	}
+	return ownTools
+}
+
 // Write puts the session's files into its folder.
 func (c Claude) Write() error {
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return err
 	}
-	tools := map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": c.Self, "args": ownTools}}}
+	tools := map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": c.Self, "args": toolsOf(c.Narrow)}}}
 	for name, v := range map[string]any{"settings.json": c.Settings(), "mcp.json": tools} {
 		if err := WriteJSON(filepath.Join(c.Folder, name), v); err != nil {
 			return err

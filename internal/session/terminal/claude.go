@@ -49,8 +49,9 @@ func (s *claude) prepare(ctx context.Context) (Launch, error) {
 	if !s.row.Begun {
 		s.row.Conversation = newConversation()
 	}
-	c := agents.Claude{Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder, Config: s.configAt(), Name: s.row.Name,
-		Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel, Effort: s.row.RunEffort, Skip: s.row.Skip}
+	c := agents.Claude{Narrow: s.row.Narrow, Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder,
+		Config: s.configAt(), Name: s.row.Name, Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel,
+		Effort: s.row.RunEffort, Skip: s.row.Skip}
 	if err := c.Write(); err != nil {
 		return Launch{}, err
 	}

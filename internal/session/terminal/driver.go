@@ -278,6 +278,12 @@ func (d *Driver) caller(tenant, id string) func(context.Context) (op.Caller, err
 		}
 		c := s.At(t)
 		c.Door = op.DoorSocket
+		if s.Config.Narrow {
+			c.Scope = narrowRights
+		}
 		return c, nil
 	}
 }
+
+// narrowRights are what a program may do at its socket that was given its folder alone: tell of itself, and ask to use its own tools.
+var narrowRights = []string{"session.read", "session.view", "tool.use", "tool.view"}

@@ -86,6 +86,10 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	if err != nil {
 		return Seat{}, err
 	}
+	if in.Narrow && confined != "bwrap" {
+		return Seat{}, fault.New(fault.Denied, "session.open", "nothing keeps an agent to its folder on this machine").
+			WithNext("install bubblewrap, and see whether it works: tandem doctor")
+	}
 	if err := d.notASetting(folder, confined); err != nil {
 		return Seat{}, err
 	}
@@ -140,8 +144,9 @@ func (d *Driver) ownCheckout(ctx context.Context, in OpenIn, folder string) (ses
 
 // openIn opens a new session in a folder that it may use.
 func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, program, confined, own, repo string) (Seat, error) {
-	r := &row{Tenant: c.Tenant, Lives: d.Lives, Repo: repo, Program: program, Config: agents.StateFolder(in.Agent, d.Env, d.Home),
-		RunModel: in.Model, RunEffort: in.Effort, Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
+	r := &row{Tenant: c.Tenant, Narrow: in.Narrow, Lives: d.Lives, Repo: repo, Program: program,
+		Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort,
+		Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
 			Checkout: own, Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay,
 			Attach: d.attachLine(in.Name), Confined: confined}}
 	r.Boundary = d.boundary(r.Agent, r.Confined)
@@ -151,7 +156,7 @@ func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, pro
 			model = "default"
 		}
 		s := &session.Session{Title: in.Name, Directory: folder, Driver: DriverName, Model: in.Agent + "/" + model,
-			Config: session.Config{Budget: in.Budget}}
+			Config: session.Config{Budget: in.Budget, Narrow: in.Narrow}}
 		if err := d.room.Add(ctx, tx, c, s, r.reach()); err != nil {
 			return err
 		}

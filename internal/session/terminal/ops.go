@@ -20,6 +20,7 @@ type OpenIn struct {
 	As     string         `json:"as,omitempty" jsonschema:"the agent that the session is at work for, agent:NAME: its grants and rules are the session's. A person made it"`
 	Skip   bool           `json:"skip_permissions,omitempty" jsonschema:"ask for no permissions; only where a person granted that"`
 	Budget session.Budget `json:"budget,omitzero" jsonschema:"limits of this session: turns, seconds and tokens"`
+	Narrow bool           `json:"narrow,omitempty" jsonschema:"it has its folder and its own tools, and nothing of tandem: it is told nothing that the team remembers, and is opened only where a box keeps it to its folder"`
 	// A checkout of the repository that holds the folder, for this session alone.
 	Worktree  bool   `json:"worktree,omitempty" jsonschema:"work in a git worktree of its own, beside the repository, on the branch tandem/NAME"`
 	Workspace bool   `json:"workspace,omitempty" jsonschema:"work in a jj workspace of its own, beside the repository"`
