@@ -90,6 +90,11 @@ func (r *Room) open(as context.Context, t *Team) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if s.Model == session.DefaultModel { // it would say its own prompt for a plan
+		return "", fault.New(fault.Invalid, "team.start", "%s would lead, which repeats what it is told and plans nothing", s.Model).
+			WithNext("a real model needs a key: tandem provider key PROVIDER; then start the team anew, or write its plan: "+
+				"tandem team plan %s --file plan.json", t.ID)
+	}
 	return s.ID, nil
 }
 
