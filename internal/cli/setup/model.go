@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tandem/internal/op"
@@ -36,12 +37,18 @@ func (g *guide) model(ctx context.Context) error {
 	case id == "" && g.unasked:
 		id = "echo"
 	case id == "":
-		line, ok, err := g.k.Ask(fmt.Sprintf("Whose model answers? %s; nothing for the built-in echo, which needs no key: ",
-			strings.Join(offered, ", ")))
-		if err != nil || !ok {
-			return errors.Join(err, g.stopped(ok))
+		question := fmt.Sprintf("Whose model answers? %s; nothing for the built-in echo, which needs no key: ", strings.Join(offered, ", "))
+		for {
+			line, ok, err := g.k.Ask(question)
+			if err != nil || !ok {
+				return errors.Join(err, g.stopped(ok))
+			}
+			if line == "" || line == "echo" || slices.Contains(offered, line) {
+				id = line
+				break
+			}
+			question = fmt.Sprintf("there is no provider %q; one of %s, or nothing: ", line, strings.Join(offered, ", "))
 		}
-		id = line
 	}
 	if id == "" || id == "echo" {
 		g.left("model", session.DefaultModel+", which repeats what it is told; a real model needs a key", "tandem provider key PROVIDER")
