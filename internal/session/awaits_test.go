@@ -37,7 +37,8 @@ func TestWhatATurnWaitedForIsKnownAfterAnUpgrade(t *testing.T) {
 	if err := d.Write(t.Context(), func(tx *db.Tx) error {
 		for ask := range want {
 			if _, err := tx.Exec(`INSERT INTO session_turn (tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls,
-				attempts, usage, cost, created_at, started_at, ended_at) VALUES ('t', ?, 's', 'waiting', '', ?, 0, '', '', '', 0, 0, 0, '', 0, 1, 1, 0)`,
+				attempts, usage, cost, created_at, started_at, ended_at)
+				VALUES ('t', ?, 's', 'waiting', '', ?, 0, '', '', '', 0, 0, 0, '', 0, 1, 1, 0)`,
 				"turn of "+ask, ask); err != nil {
 				return err
 			}
