@@ -44,9 +44,7 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 	}
 	defer s.mu.Unlock()
 	stale := r.fresh(ctx, s)
-	if in.Limit <= 0 || in.Limit > 1000 {
-		in.Limit = 30
-	}
+	in.Limit = atMost(in.Limit, 30, 1000)
 	if in.Before <= 0 {
 		in.Before = s.seq + 1
 	}
@@ -246,4 +244,12 @@ func (r *Room) summary(ctx context.Context, s *seat) (string, error) {
 		"%d\n  Messages sent: %d, received: %d\n  Tool calls: %d",
 		escape(s.sec.Base.Title), r.now().Sub(s.created).Round(time.Second), orElse(strings.Join(peers, ", "), "none"), claimed, done, sent, got,
 		s.calls), rows.Err()
+}
+
+// atMost is how many are shown: as many as were asked for, up to a bound, or the usual number.
+func atMost(asked, usual, bound int) int {
+	if asked <= 0 {
+		return usual
+	}
+	return min(asked, bound)
 }

@@ -61,9 +61,7 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 		return Inbox{}, err
 	}
 	defer s.mu.Unlock()
-	if in.Limit <= 0 || in.Limit > 200 {
-		in.Limit = 20
-	}
+	in.Limit = atMost(in.Limit, 20, 200)
 	stale := r.fresh(ctx, s)
 	var items []item
 	found := in.Text != "" || in.Thread != ""

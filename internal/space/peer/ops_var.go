@@ -38,6 +38,10 @@ func (r *Room) opSetVar(ctx context.Context, in SetVarIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
+	if in.Value == "" && r.fresh(ctx, s) == "" && !s.hasVar(in.Key) {
+		return Said{}, fault.New(fault.NotFound, "space.set_var", "Variable %q not found.", clip(in.Key)).
+			WithNext("nothing was deleted; list all of them with key=*")
+	}
 	c := space.VarClear{Tag: s.sec.Space.Tag("var", in.Key), Delete: in.Value == ""}
 	a, queued, err := r.sendOrQueue(ctx, s, thing{class: space.ClassVar, clear: c, content: Variable{Key: in.Key, Value: in.Value}})
 	if err != nil {
@@ -52,6 +56,16 @@ func (r *Room) opSetVar(ctx context.Context, in SetVarIn) (Said, error) {
 		out.Text += "\nThe host cannot be reached; peers see it when it is back."
 	}
 	return r.withMail(ctx, s, out)
+}
+
+// hasVar says whether a variable is set, as far as is known here.
+func (s *seat) hasVar(key string) bool {
+	for _, v := range s.vars {
+		if v.Key == key {
+			return true
+		}
+	}
+	return false
 }
 
 // GetVarIn names a variable.
