@@ -187,7 +187,7 @@ func TestExpiry(t *testing.T) {
 		if got := b.inbox(person("ann"), "expired"); len(got) != 1 {
 			t.Errorf("expired: %v", got)
 		}
-		if due, err := b.Due(t.Context()); err != nil || !due {
+		if due, err := b.Due(op.WithCaller(t.Context(), op.Caller{Tenant: a.Tenant})); err != nil || !due {
 			t.Errorf("nobody would write it down: %v", err)
 		}
 		if got := b.overdue(); len(got) != 1 || got[0] != a.ID {

@@ -106,7 +106,7 @@ func (r *Room) expire(ctx context.Context, tx *db.Tx, _ struct{}) (ExpireOut, er
 // idle server writes nothing.
 func (r *Room) Due(ctx context.Context) (bool, error) {
 	var n int
-	err := r.db.QueryRow(ctx, "SELECT count(*) FROM approval WHERE "+overdue, r.db.Now()).Scan(&n)
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM approval WHERE tenant = ? AND "+overdue, op.CallerFrom(ctx).Tenant, r.db.Now()).Scan(&n)
 	return n > 0, err
 }
 

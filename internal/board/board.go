@@ -251,8 +251,8 @@ func (r *Room) expire(ctx context.Context, tx *db.Tx, _ struct{}) (ExpireOut, er
 // nothing.
 func (r *Room) Due(ctx context.Context) (bool, error) {
 	var n int
-	err := r.db.QueryRow(ctx, "SELECT count(*) FROM board_task b JOIN space s ON s.tenant = b.tenant AND s.id = b.space WHERE b.until > 0 "+
-		"AND b.until <= ? AND s.state = 'open'", r.db.Now()).Scan(&n)
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM board_task b JOIN space s ON s.tenant = b.tenant AND s.id = b.space WHERE b.tenant = ? "+
+		"AND b.until > 0 AND b.until <= ? AND s.state = 'open'", op.CallerFrom(ctx).Tenant, r.db.Now()).Scan(&n)
 	return n > 0, err
 }
 

@@ -14,7 +14,7 @@ var chapters = []struct {
 		"provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "memory", "source", "resource", "invite", "person", "group", "device", "login",
-		"logout", "whoami"}},
+		"logout", "whoami", "tenant"}},
 	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "access", "policy", "actor", "token",
 		"assertion", "pin", "recover", "secret", "audit"}},
 }

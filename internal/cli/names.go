@@ -44,6 +44,7 @@ var (
 	works   = []source{{"automation.list", "automations", nil, []string{"name"}, "title"}}
 	runs    = []source{{"automation.runs", "runs", nil, []string{"id"}, "automation"}}
 	relays  = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
+	tenants = []source{{"tenant.list", "tenants", nil, []string{"name"}, "state"}}
 	waiting = []source{{"question.list", "questions", nil, []string{"id"}, "session"}}
 )
 
@@ -65,17 +66,18 @@ var arguments = map[string][]source{
 	"automation NAME":  works,
 	"automation RUN":   runs,
 	"relay RELAY":      relays,
+	"tenant NAME":      tenants,
 	"grant revoke ID":  {{"grant.list", "grants", nil, []string{"id"}, "resource"}},
 	"panel signout ID": {{"signin.list", "items", nil, []string{"id"}, "browser"}},
 }
 
 // fresh are commands whose argument is the name of something that is not there yet.
 var fresh = map[string]bool{"session open": true, "session new": true, "actor add": true, "connector add": true, "provider add": true,
-	"repo add": true}
+	"repo add": true, "tenant create": true}
 
 // options says what a flag names.
 var options = map[string][]source{"session": sessions, "as": actors, "actor": actors, "space": spaces, "to": peers, "depends-on": tasks,
-	"task": tasks}
+	"task": tasks, "tenant": tenants}
 
 // offerNames lets the shell complete names and ids of what the running server has. It starts none, and an old list is no harm: what
 // is typed is looked up by the command itself.

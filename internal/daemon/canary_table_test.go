@@ -79,11 +79,11 @@ func init() {
 		"signin.start", "space.hand_over", "space.hosted", "space.invite", "space.invite_close", "space.invite_open", "space.knock",
 		"space.knock_next", "space.knock_reply", "space.list", "space.peers", "space.phrase", "space.receipt", "space.remote", "space.rename",
 		"space.revoke", "space.start", "space.surfaced", "space.verify", "space.whoami", "token.list", "tunnel.share", "tunnel.status",
-		"access.list", "assertion.keys", "tunnel.stop", "workspace.reach", "workspace.trust")
+		"access.list", "assertion.keys", "tenant.list", "tenant.show", "tunnel.stop", "workspace.reach", "workspace.trust")
 	saying(ownRows, "artifact.keep", "artifact.remove")
 	saying(areWords, "artifact.compare", "artifact.get", "artifact.list", "artifact.show")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
-	saying(forPeople, "assertion.key_add", "assertion.key_revoke")
+	saying(forPeople, "assertion.key_add", "assertion.key_revoke", "tenant.create", "tenant.invite", "tenant.resume", "tenant.suspend")
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")
 	saying(forPeople, "group.add", "group.remove", "owner.add", "owner.hand_over", "owner.remove", "person.away", "person.back")
 	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",

@@ -77,10 +77,17 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 
 // sweepAll writes down what time alone has changed.
 func (d *Daemon) sweepAll(ctx context.Context) {
-	d.sweep(ctx, string(resourcewire.Sweep), d.rooms.resource.Due)
-	d.sweep(ctx, "approval.expire", d.rooms.approval.Due)
+	tenants, err := d.identity.Tenants(ctx)
+	if err != nil {
+		d.Log.Error("list the tenants", "err", err)
+	}
+	for _, tenant := range tenants {
+		within := op.WithCaller(ctx, d.systemOf(tenant))
+		d.sweep(within, string(resourcewire.Sweep), d.rooms.resource.Due)
+		d.sweep(within, "approval.expire", d.rooms.approval.Due)
+		d.returnTasks(within)
+	}
 	d.sweep(ctx, string(space.SpaceSweep), d.rooms.space.Due)
-	d.returnTasks(ctx)
 }
 
 // sweep runs an operation that writes down what time alone has changed.

@@ -57,7 +57,14 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 		enter.From, enter.Key = from, client.RequestKey(enter.Nonce)
 		in = enter
 	}
-	c, err := d.identity.Caller(r.Context(), identity.LocalTenant, identity.Newcomer, op.DoorHTTP)
+	tenant := identity.LocalTenant
+	if peek.Invite != "" {
+		if tenant, err = d.identity.InvitedTo(r.Context(), peek.Invite); err != nil {
+			d.web.Fail(w, r, err)
+			return
+		}
+	}
+	c, err := d.identity.Caller(r.Context(), tenant, identity.Newcomer, op.DoorHTTP)
 	if err != nil {
 		d.web.Fail(w, r, err)
 		return

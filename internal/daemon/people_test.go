@@ -11,8 +11,12 @@ import (
 // enter logs a person in with an invitation, as their machine does.
 func (w *ward) enter(in identity.PersonIn) (identity.PersonOut, error) {
 	ctx := w.t.Context()
-	c, err := w.identity.Caller(ctx, identity.LocalTenant, identity.Newcomer, op.DoorHTTP)
+	tenant, err := w.identity.InvitedTo(ctx, in.Invite)
 	w.must(err)
+	c, err := w.identity.Caller(ctx, tenant, identity.Newcomer, op.DoorHTTP)
+	if err != nil {
+		return identity.PersonOut{}, err
+	}
 	c.Source = "192.0.2.1"
 	out, err := w.gate.Do(op.WithCaller(ctx, c), w.gate.Table().Get("person.enter"), in)
 	got, _ := out.(identity.PersonOut)

@@ -128,7 +128,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return book.Wants{}, false
 	})
 	d.identity.Waits, d.identity.Owners, d.rooms.book.Able = d.rooms.book.Waits, d.rooms.book.Owners, d.identity.Able
-	d.rooms.book.Acts = d.acts
+	d.rooms.book.Acts, d.rooms.book.Keeps = d.acts, keptFrom
+	d.identity.Own, d.identity.Told = d.rooms.book.FirstOwner, d.tenantTold
 	d.rooms.approval = approval.New(d.db, d.answerGuards())
 	d.rooms.approval.Called = func(ctx context.Context, tenant, id string) string { return d.rooms.session.Called(ctx, tenant, id) }
 	if err := d.recallSeals(ctx); err != nil {
@@ -170,7 +171,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if _, err := d.rooms.book.Policy(ctx, identity.LocalTenant); err != nil {
 		return err // a server whose policy cannot be read would refuse everybody; better to say so now
 	}
-	d.gate = gate.New(&table, d.db, d.journal, d.rooms.book.Policy, d.rooms.approval, d.guards(), d.Log)
+	d.gate = gate.New(&table, d.db, d.journal, d.policies, d.rooms.approval, d.guards(), d.Log)
 	d.inner.Set(d.gate)
 	d.gate.Redact, d.gate.Server = d.redact, d.self.ID
 	for _, o := range table.All() {

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"tandem/internal/db"
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
 	"tandem/internal/identity"
@@ -69,7 +68,8 @@ func TestAnotherTenantsIdsAreNotFound(t *testing.T) {
 			}
 		}
 	}
-	if stream := events(t, srv.URL, `"tenant":"second"`); leaks(stream) || !strings.Contains(stream, `"tenant":"second"`) {
+	own := fmt.Sprintf(`"tenant":%q`, second.Tenant)
+	if stream := events(t, srv.URL, own); leaks(stream) || !strings.Contains(stream, own) {
 		t.Errorf("the second tenant's events:\n%s", stream)
 	}
 	if after := dump(t, d, identity.LocalTenant); after != before {
@@ -98,18 +98,15 @@ func twoTenants(t *testing.T, d *Daemon) (first, second op.Caller) {
 	t.Helper()
 	first = op.CallerFrom(owner(t, d))
 	first.Door, first.Request = op.DoorHTTP, "req_first"
-	second = first
-	second.Tenant, second.Actor, second.Request = "second", "act_second", "req_second"
-	if err := d.db.Write(t.Context(), func(tx *db.Tx) error {
-		if _, err := tx.Exec("INSERT INTO tenant (id, name, created_at) VALUES (?, ?, ?)", second.Tenant, second.Tenant, tx.Now()); err != nil {
-			return err
-		}
-		_, err := tx.Exec("INSERT INTO actor (tenant, id, kind, name, acts_for, created_at, disabled_at) VALUES (?, ?, ?, ?, '', ?, 0)",
-			second.Tenant, second.Actor, second.Kind, second.Name, tx.Now())
-		return err
-	}); err != nil {
+	out, err := d.gate.Invoke(op.WithCaller(t.Context(), first), "tenant.create", identity.TenantIn{Name: "second", Owner: "zoe"})
+	if err != nil {
 		t.Fatal(err)
 	}
+	second, err = d.identity.Caller(t.Context(), out.(identity.TenantOut).ID, "zoe", op.DoorHTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Present, second.Request = "pin", "req_second"
 	return first, second
 }
 

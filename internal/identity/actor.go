@@ -9,10 +9,10 @@ import (
 	"tandem/internal/op"
 )
 
-// LocalTenant is the one tenant of the mode local_single_tenant.
+// LocalTenant is the house's own tenant, which the machine belongs to.
 const LocalTenant = "local"
 
-// Names of the actors that every tenant has from the start.
+// Names of the actors that the house's own tenant has from the start.
 const (
 	Owner     = "owner"     // the person whose machine it is
 	LocalUser = "local"     // whoever speaks on the control socket

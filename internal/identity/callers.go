@@ -12,15 +12,15 @@ import (
 const maxKnown = 1024
 
 // found is a caller as its token was found, so that the next call with that token asks nothing of the database. It holds while the
-// journal has no newer word about any token or actor: what is revoked, disabled or made is such a word.
+// journal has no newer word about any token, actor or tenant: what is revoked, disabled or made is such a word.
 type found struct {
 	caller  op.Caller
 	expires int64
 	far     far
 }
 
-// far is how far the journal has come about tokens and about actors.
-type far struct{ tokens, actors int64 }
+// far is how far the journal has come about tokens, actors and tenants.
+type far struct{ tokens, actors, tenants int64 }
 
 // keeps reports whether callers are kept at all. A database that several servers may share is always asked, as for a policy.
 func (r *Room) keeps() bool { return r.Vouch.Asks() && r.db.Name() == "sqlite" }
@@ -29,7 +29,7 @@ func (r *Room) far() far {
 	if !r.keeps() {
 		return far{}
 	}
-	return far{r.Vouch.Turn("token"), r.Vouch.Turn("actor")}
+	return far{r.Vouch.Turn("token"), r.Vouch.Turn("actor"), r.Vouch.Turn("tenant")}
 }
 
 // recall is the caller that a token's hash stood for, if that still holds.

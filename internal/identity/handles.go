@@ -55,6 +55,13 @@ const (
 	SigninList  = op.Def[Nothing, BrowsersOut]("signin.list")
 	SigninStart = op.Def[StartIn, StartOut]("signin.start")
 
+	TenantCreate  = op.Def[TenantIn, TenantOut]("tenant.create")
+	TenantInvite  = op.Def[TenantInviteIn, InviteOut]("tenant.invite")
+	TenantList    = op.Def[Nothing, TenantsOut]("tenant.list")
+	TenantResume  = op.Def[TenantRef, *Tenant]("tenant.resume")
+	TenantShow    = op.Def[TenantRef, *Tenant]("tenant.show")
+	TenantSuspend = op.Def[SuspendIn, *Tenant]("tenant.suspend")
+
 	TokenList   = op.Def[Nothing, TokensOut]("token.list")
 	TokenNew    = op.Def[MintIn, MintOut]("token.new")
 	TokenRevoke = op.Def[TokenIn, OK]("token.revoke")

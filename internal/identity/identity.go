@@ -27,6 +27,8 @@ type Room struct {
 	used map[string]time.Time // token id → when its last use was last written
 	// callers are those of tokens that were presented, by the hash.
 	callers map[string]found
+	// open is what is known of tenants, by id.
+	open map[string]openness
 	// Server is the identity of this server, whatever its address is: what a device signs names it.
 	Server string
 	// Wrong hears of a wrong PIN inside the transaction that writes it down.
@@ -41,6 +43,10 @@ type Room struct {
 	// Owners are those whose house it is, by name; in the change under way, or outside of one where tx is nil. Without it the first
 	// person is the only one.
 	Owners func(ctx context.Context, tx *db.Tx, tenant string) ([]string, error)
+	// Own makes a person the one owner of a tenant, which is the caller's; the policy knows.
+	Own func(ctx context.Context, tx *db.Tx, name string) error
+	// Told writes into the journal of the caller's tenant what the house did there, with what the notes vouch for.
+	Told func(ctx context.Context, tx *db.Tx, what string, notes *op.Notes) error
 	// Vouch asks the journal about every row that says who somebody is.
 	Vouch op.Vouch
 	// Takes is which signed assertions are taken.
@@ -50,7 +56,7 @@ type Room struct {
 // New makes the room and, on a new database, the tenant and the actors that
 // are always there.
 func New(ctx context.Context, d *db.DB) (*Room, error) {
-	r := &Room{db: d, used: map[string]time.Time{}, callers: map[string]found{}}
+	r := &Room{db: d, used: map[string]time.Time{}, callers: map[string]found{}, open: map[string]openness{}}
 	err := d.Write(ctx, func(tx *db.Tx) error {
 		if _, err := tx.Exec("INSERT INTO tenant (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", LocalTenant,
 			"this machine", tx.Now()); err != nil {
@@ -144,6 +150,9 @@ func (r *Room) chain(ctx context.Context, a *Actor) ([]string, error) {
 
 // Caller is a live actor as a caller by some door.
 func (r *Room) Caller(ctx context.Context, tenant, who string, door op.Door) (op.Caller, error) {
+	if err := r.Open(ctx, tenant); err != nil {
+		return op.Caller{}, err
+	}
 	a, err := r.Actor(ctx, tenant, who)
 	if err != nil {
 		return op.Caller{}, err

@@ -132,9 +132,9 @@ func (v inviteRow) Seal() op.Sealed {
 }
 
 func (r *Room) inviteOp(ctx context.Context, tx *db.Tx, in InviteIn) (InviteOut, error) {
-	life := time.Duration(in.TTL) * time.Second
-	if in.TTL < 0 || in.TTL > int64(maxInvite/time.Second) {
-		return InviteOut{}, fault.New(fault.Invalid, "join.invite", "an invitation is good for a second to thirty days")
+	life, err := inviteFor(in.TTL)
+	if err != nil {
+		return InviteOut{}, err
 	}
 	if in.Uses < 0 || in.Uses > maxUses {
 		return InviteOut{}, fault.New(fault.Invalid, "join.invite", "an invitation is for 1 to %d machines", maxUses)
@@ -198,8 +198,8 @@ func endInvites(ctx context.Context, tx *db.Tx, tenant string) error {
 
 // takeInvite spends one use. Where nothing is left of it, or nobody made it, there is no row.
 func (r *Room) takeInvite(ctx context.Context, tx *db.Tx, secret string) (v inviteRow, err error) {
-	v, err = scanInvite(tx.QueryRow("UPDATE invite SET used = used + 1 WHERE hash = ? AND used < uses AND revoked_at = 0 AND expires_at > ?"+
-		" RETURNING "+inviteColumns, hashOf(kindInvite+secret), tx.Now()))
+	v, err = scanInvite(tx.QueryRow("UPDATE invite SET used = used + 1 WHERE tenant = ? AND hash = ? AND used < uses AND revoked_at = 0 "+
+		"AND expires_at > ? RETURNING "+inviteColumns, op.CallerFrom(ctx).Tenant, hashOf(kindInvite+secret), tx.Now()))
 	if err != nil {
 		return v, err
 	}

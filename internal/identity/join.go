@@ -55,7 +55,7 @@ func (in EnterIn) Check() error {
 }
 
 func (r *Room) enter(ctx context.Context, tx *db.Tx, in EnterIn) (MintOut, error) {
-	return r.admit(ctx, tx, in.Name, "joined by approval")
+	return r.admit(ctx, tx, in.Name, "joined by approval", WellKnown(Owner))
 }
 
 func (r *Room) redeem(ctx context.Context, tx *db.Tx, in RedeemIn) (MintOut, error) {
@@ -73,20 +73,24 @@ func (r *Room) redeem(ctx context.Context, tx *db.Tx, in RedeemIn) (MintOut, err
 		return MintOut{}, fault.New(fault.Invalid, "join.redeem", "this invitation is for a person, and no machine joins with it").
 			WithNext("log in with it: tandem login HOST:PORT#INVITE")
 	}
-	out, err := r.admit(ctx, tx, in.Name, "joined by invitation")
+	whose := WellKnown(Owner)
+	if v.id != "" && v.tenant != LocalTenant {
+		whose = v.by // the person who made it
+	}
+	out, err := r.admit(ctx, tx, in.Name, "joined by invitation", whose)
 	if err == nil && v.id != "" {
 		err = r.cameBy(ctx, tx, v, out.Actor)
 	}
 	return out, err
 }
 
-// admit makes an actor with a name that is free and a token for it.
-func (r *Room) admit(ctx context.Context, tx *db.Tx, name, label string) (MintOut, error) {
+// admit makes an actor with a name that is free, which acts for somebody, and a token for it.
+func (r *Room) admit(ctx context.Context, tx *db.Tx, name, label, whose string) (MintOut, error) {
 	if err := CheckName(name); err != nil {
 		return MintOut{}, err
 	}
 	c := op.CallerFrom(ctx)
-	a, err := freshActor(ctx, tx, c.Tenant, op.Agent, name, WellKnown(Owner))
+	a, err := freshActor(ctx, tx, c.Tenant, op.Agent, name, whose)
 	if err == nil {
 		err = r.mayReceive(ctx, tx, a)
 	}

@@ -35,7 +35,8 @@ type NameIn struct {
 // WhoOut is the caller as tandem sees it.
 type WhoOut struct {
 	op.Caller
-	PIN bool `json:"pin_set" jsonschema:"whether a PIN has been set, so that presence can be proven"`
+	PIN        bool   `json:"pin_set" jsonschema:"whether a PIN has been set, so that presence can be proven"`
+	TenantName string `json:"tenant_name" jsonschema:"what the tenant is called"`
 }
 
 // MintIn makes a token.
@@ -84,7 +85,7 @@ func tokenAt(name string) op.Resource { return op.Resource{Kind: "token", Path: 
 // Ops is this package's front door.
 func (r *Room) Ops() []op.Op {
 	others := slices.Concat(r.passkeyOps(), r.joinOps(), r.inviteOps(), r.personOps(), r.oauthOps(), r.browserOps(), r.recoveryOps(),
-		r.signerOps())
+		r.signerOps(), r.tenantOps())
 	return append(others, []op.Op{
 		ActorWhoami.Read(op.Spec{Right: "server.view", Method: "GET", Path: "/whoami", MCP: "tandem_whoami",
 			Doc: "Say who you are here, by which door, and whether you are present."},
@@ -121,7 +122,14 @@ func (r *Room) Ops() []op.Op {
 func (r *Room) whoami(ctx context.Context, _ Nothing) (WhoOut, error) {
 	c := op.CallerFrom(ctx)
 	has, err := r.HasPIN(ctx, c.Tenant, WellKnown(Owner))
-	return WhoOut{c, has}, err
+	if err != nil {
+		return WhoOut{}, err
+	}
+	t, err := scanTenant(r.db.QueryRow(ctx, "SELECT "+tenantColumns+" FROM tenant WHERE id = ?", c.Tenant))
+	if err != nil {
+		return WhoOut{}, err
+	}
+	return WhoOut{c, has, t.Name}, nil
 }
 
 func (r *Room) actors(ctx context.Context, _ Nothing) (ActorsOut, error) {

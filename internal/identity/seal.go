@@ -18,7 +18,7 @@ import (
 // What a row says once what it gave was taken back. The row stays, and so does the word about it.
 const takenBack = "taken back"
 
-// builtIn are the actors that every tenant has from the start: the program itself vouches for them, until one is disabled.
+// builtIn are the actors that the house's own tenant has from the start: the program itself vouches for them, until one is disabled.
 var builtIn = []Actor{{Kind: op.Person, Name: Owner}, {Kind: op.Local, Name: LocalUser, For: Owner},
 	{Kind: op.Service, Name: API, For: Owner},
 	{Kind: op.Service, Name: Connector, For: Owner}, {Kind: op.Service, Name: System}, {Kind: op.Service, Name: Newcomer},
@@ -185,6 +185,8 @@ func (r *Room) Rows(ctx context.Context) (out []op.Sealed, err error) {
 			err = err2
 		}
 	}
+	tenants, err2 := r.tenantRows(ctx)
+	add(tenants, err2)
 	read := func(query string, args ...any) (*sql.Rows, error) { return r.db.Query(ctx, query, args...) }
 	rows, err2 := read("SELECT " + tokenColumns + " FROM token")
 	add(collectSealed(rows, err2, scanToken))

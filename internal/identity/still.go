@@ -11,10 +11,13 @@ import (
 	"tandem/internal/op"
 )
 
-// Still says why a caller who was let in would not be let in again: a token that
+// Still says why a caller who was let in would not be let in again: a tenant that is suspended, a token that
 // was revoked or ran out, a browser that was signed out, an actor that was
 // disabled, or one that it acts for.
 func (r *Room) Still(ctx context.Context, c op.Caller) error {
+	if err := r.Open(ctx, c.Tenant); err != nil {
+		return err
+	}
 	in, err := r.holds(ctx, c)
 	if err == nil && in {
 		in, err = r.enabled(ctx, c)

@@ -56,6 +56,7 @@ func galleryShell(id, title string, back *ui.Crumb) ui.Shell {
 			{Label: "House", Items: []ui.NavItem{
 				item("models", "Models and tools", "/panel/models", "models", "g m", 0),
 				item("copies", "Copies", "/panel/copies", "copies", "g v", 0),
+				item("tenants", "Tenants", "/panel/tenants", "spaces", "g x", 0),
 				item("system", "System", "/panel/system", "system", "g s", 0),
 			}},
 		},
@@ -399,6 +400,7 @@ func galleryPages() []struct {
 		{"people-empty", peoplePage(galleryShell("people", "People", nil),
 			PeopleView{Now: galleryNow, May: true, Rows: samplePeople().Rows[:1]})},
 		{"person", personPage(galleryShell("people", "anna", peopleCrumb), samplePerson())},
+		{"tenants", tenantsPage(galleryShell("tenants", "Tenants", nil), sampleTenants())},
 		{"memory", memoryPage(galleryShell("memory", "Memory", nil), sampleMemory())},
 		{"memory-empty", memoryPage(galleryShell("memory", "Memory", nil), MemoryView{Now: galleryNow, May: true})},
 		{"record", recordPage(galleryShell("memory", "Credits", memoryCrumb), sampleRecord())},

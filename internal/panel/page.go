@@ -24,7 +24,7 @@ func pages() []pageGroup {
 			sourcesNav()}},
 		{"Authority", []page{peopleNav(), actorsNav(), policyNav()}},
 		{"Rooms", []page{reposNav(), resourcesNav()}},
-		{"House", []page{modelsNav(), connectorsNav(), copiesNav(), systemNav()}},
+		{"House", []page{modelsNav(), connectorsNav(), copiesNav(), tenantsNav(), systemNav()}},
 	}
 }
 

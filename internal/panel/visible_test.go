@@ -106,6 +106,7 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"step":        stepActPage(s, poisonedStep()),
 		"people":      peoplePage(s, poisoned(samplePeople())),
 		"person":      personPage(s, poisoned(samplePerson())),
+		"tenants":     tenantsPage(s, poisoned(sampleTenants())),
 		"memory":      memoryPage(s, poisoned(sampleMemory())),
 		"record":      recordPage(s, poisoned(sampleRecord())),
 		"forgotten":   forgottenPage(s, poisoned(sampleForgotten())),

@@ -124,6 +124,7 @@ var said = map[string]string{
 	"invite-gone": "Nobody joins with it any more.", "owner-added": "They are an owner now.",
 	"group-changed": "The group is changed.", "group-gone": "The group is gone.",
 	"owner-gone": "They are no owner any more.", "owner-handed": "Your ownership is theirs now.",
+	"tenant-suspended": "Nothing of it passes any more.", "tenant-resumed": "It is open again.",
 	"person-gone":  "Removed. What they were logged in with has ended.",
 	"device-gone":  "The machine proves nothing any more.",
 	"memory-added": "Remembered.", "memory-edited": "Mended. The earlier version is in its history.", "memory-live": "It is live.",

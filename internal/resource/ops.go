@@ -193,6 +193,7 @@ func (r *Room) sweep(ctx context.Context, tx *db.Tx, _ struct{}) (wire.SweepOut,
 // writes nothing.
 func (r *Room) Due(ctx context.Context) (bool, error) {
 	var n int
-	err := r.db.QueryRow(ctx, "SELECT count(*) FROM resource WHERE expires_at > 0 AND expires_at <= ?", r.db.Now()).Scan(&n)
+	err := r.db.QueryRow(ctx, "SELECT count(*) FROM resource WHERE tenant = ? AND expires_at > 0 AND expires_at <= ?",
+		op.CallerFrom(ctx).Tenant, r.db.Now()).Scan(&n)
 	return n > 0, err
 }

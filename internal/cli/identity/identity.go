@@ -1,5 +1,5 @@
 // Package identity holds the commands about who acts: actor, token, pin,
-// recover, invite, login, person, device, assertion, whoami.
+// recover, invite, login, person, device, tenant, assertion, whoami.
 package identity
 
 import (
@@ -27,7 +27,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	pin := &cobra.Command{Use: "pin", Short: "The PIN that proves your presence on a terminal"}
 	pin.AddCommand(newPINSet(k), newPINHash(k))
 	return []*cobra.Command{newPerson(k), newDevice(k), actor, token, pin, newWhoami(k), newInvite(k), newRecover(k), newLogin(k),
-		newLogout(k), newAssertion(k)}
+		newLogout(k), newAssertion(k), newTenant(k)}
 }
 
 // whereOut is who calls, and at which server that was asked.
@@ -55,7 +55,7 @@ func newWhoami(k *kit.Kit) *cobra.Command {
 				where.Server, where.Address, where.Key = l.Name, l.Server, l.Key
 			}
 			return k.Show(where, func(w io.Writer) {
-				fmt.Fprintf(w, "%s (%s) in %s, by the %s\n", out.Name, out.Kind, out.Tenant, out.Door)
+				fmt.Fprintf(w, "%s (%s) in %s, by the %s\n", out.Name, out.Kind, cmp.Or(out.TenantName, out.Tenant), out.Door)
 				if len(out.For) > 0 {
 					fmt.Fprintf(w, "acting for %s\n", strings.Join(out.For, ", "))
 				}

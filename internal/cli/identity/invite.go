@@ -28,14 +28,16 @@ func newInvite(k *kit.Kit) *cobra.Command {
 	var life time.Duration
 	var in room.InviteIn
 	var code bool
+	var tenant string
 	cmd := &cobra.Command{
 		Use: "invite", Short: "Make an invitation for another person, machine or agent; needs your PIN", Args: cobra.NoArgs,
 		Long: "Make an invitation. It lets one machine in, once, within a day. With --uses it lets several in: " +
 			"then it can stand in the recipe that makes them, and nobody has to be there when they join. What it lets in is an agent, " +
 			"with what the policy says of agents.\n\n" +
 			"With --person it is for somebody else, who logs in with it on their own machine, where tandem is installed. " +
-			"What their commands do has everyday rights.",
-		Example: "  tandem invite\n  tandem invite --person anna\n  tandem invite --expires 1h\n  tandem invite --uses 20 --expires 24h",
+			"What their commands do has everyday rights. With --tenant they come into another tenant of this server.",
+		Example: "  tandem invite\n  tandem invite --person anna\n  tandem invite --person ben --tenant acme\n" +
+			"  tandem invite --expires 1h\n  tandem invite --uses 20 --expires 24h",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if cmd.Flags().Changed("uses") && in.Uses < 1 {
 				return kit.Usagef("--uses says how many machines may join: 1 or more")
@@ -43,10 +45,14 @@ func newInvite(k *kit.Kit) *cobra.Command {
 			if in.TTL, err = kit.Life(cmd, "expires", life, time.Second); err != nil {
 				return err
 			}
-			return invite(cmd.Context(), k, in, code)
+			if tenant != "" && in.Person == "" {
+				return kit.Usagef("--tenant goes with --person: machines and agents are invited by the tenant's own people")
+			}
+			return invite(cmd.Context(), k, in, tenant, code)
 		},
 	}
 	cmd.Flags().StringVar(&in.Person, "person", "", "the name of the person whom it is for")
+	cmd.Flags().StringVar(&tenant, "tenant", "", "the tenant that the person comes into; the house's own when left out")
 	cmd.Flags().BoolVar(&code, "qr", false, "draw it as a QR code, too; at a terminal one for a person is drawn by itself")
 	cmd.Flags().DurationVar(&life, "expires", 0, "how long it is good for (24h)")
 	cmd.Flags().Int64Var(&in.Uses, "uses", 0, "how many machines may join with it (1)")
@@ -54,16 +60,44 @@ func newInvite(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, code bool) error {
+// listening is how this server is reached, where it has an address.
+func listening(ctx context.Context, k *kit.Kit) (wire.Status, error) {
 	st, err := op.Do(ctx, k, wire.ServerStatus, room.Nothing{})
+	if fault.Is(err, fault.Denied) { // a tenant of another house knows the server as its people log in there
+		if l, known := k.Login(ctx); known == nil && l != nil {
+			return wire.Status{Listen: l.Server, Key: l.Key}, nil
+		}
+	}
+	if err == nil && st.Listen == "" {
+		err = fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").
+			WithNext("give it one: tandem up --replace --listen 0.0.0.0:13013")
+	}
+	return st, err
+}
+
+// loginLink is where a person logs in, and with what.
+func loginLink(st *wire.Status, invite string) string {
+	return cmp.Or(st.Address, st.Listen) + "#" + room.InviteLine(invite, st.Key)
+}
+
+// unreached says that nobody elsewhere reaches this server.
+func unreached(w io.Writer, st *wire.Status) {
+	if st.Key == "" {
+		fmt.Fprintln(w, "only programs of this machine reach that address; for others: tandem up --replace --listen 0.0.0.0:13013")
+	}
+}
+
+func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, tenant string, code bool) error {
+	st, err := listening(ctx, k)
 	if err != nil {
 		return err
 	}
-	if st.Listen == "" {
-		return fault.New(fault.Conflict, "invite", "this server has no address, so nobody could use an invitation").
-			WithNext("give it one: tandem up --replace --listen 0.0.0.0:13013")
+	var out room.InviteOut
+	if tenant != "" {
+		out, err = op.Do(ctx, k, room.TenantInvite, room.TenantInviteIn{Tenant: tenant, Person: in.Person, TTL: in.TTL})
+	} else {
+		out, err = op.Do(ctx, k, room.JoinInvite, in)
 	}
-	out, err := op.Do(ctx, k, room.JoinInvite, in)
 	if err != nil {
 		return err
 	}
@@ -71,11 +105,10 @@ func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, code bool) error 
 	if err != nil {
 		return err
 	}
-	secret := room.InviteLine(out.Invite, st.Key)
-	link := cmp.Or(st.Address, st.Listen) + "#" + secret
+	link := loginLink(&st, out.Invite)
 	line := "tandem login " + link
 	if in.Person == "" {
-		if line, err = kit.JoinLine(ctx, c, &st, secret); err != nil {
+		if line, err = kit.JoinLine(ctx, c, &st, room.InviteLine(out.Invite, st.Key)); err != nil {
 			return err
 		}
 	}
@@ -89,15 +122,15 @@ func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, code bool) error 
 		if in.Person != "" {
 			fmt.Fprintf(k.Err, "%s types that on their own machine, once, until %s; tandem has to be installed there\n", in.Person,
 				when(&out.ExpiresAt))
+		}
+		if in.Person != "" && tenant == "" {
 			fmt.Fprintf(k.Err, "%s's terminal may then start agents on this machine, in the folders granted here; what it changes or runs there "+
 				"itself asks first, and what you deny person:%s it may not do\n", in.Person, in.Person)
 		}
 		if out.Receives != "" {
 			fmt.Fprintf(k.Err, "grants wait for that name: %s\n", out.Receives)
 		}
-		if st.Key == "" {
-			fmt.Fprintln(k.Err, "only programs of this machine reach that address; for others: tandem up --replace --listen 0.0.0.0:13013")
-		}
+		unreached(k.Err, &st)
 		if out.Uses > 1 {
 			fmt.Fprintf(k.Err, "%s lets %d machines in until %s; to end it before: tandem invite revoke %s\n", out.ID, out.Uses,
 				when(&out.ExpiresAt), out.ID)

@@ -12,7 +12,7 @@ import (
 
 // Follow are the commands that take the server that the person is logged in at.
 var Follow = []string{"whoami", "invite", "person", "group", "device", "actor",
-	"token", "assertion", "approvals", "approve", "deny", "inbox", "grant", "access", "policy", "audit",
+	"token", "tenant", "assertion", "approvals", "approve", "deny", "inbox", "grant", "access", "policy", "audit",
 	"session", "relay", "connector", "budget", "resource", "memory", "source", "automation", "artifact"}
 
 // Stay are the commands that are about this machine unless --server names another: its keys, its models, its folders, the jobs in them.

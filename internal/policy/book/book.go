@@ -34,6 +34,8 @@ type Book struct {
 	Able func(ctx context.Context, tx *db.Tx, tenant, name string) (here, able bool, err error)
 	// Acts are the newest things that an actor did; without it nobody knows what was used.
 	Acts func(ctx context.Context, tenant, actor string) ([]Act, error)
+	// Keeps are rules about what the house keeps from a tenant, whatever that one's own rules say; "" for none.
+	Keeps func(tenant string) string
 	// Vouch asks the journal about every grant and about the rules.
 	Vouch op.Vouch
 

@@ -180,3 +180,12 @@ func (b *Book) handOver(ctx context.Context, tx *db.Tx, in OwnerIn) (OwnersOut, 
 		return owners, nil
 	})
 }
+
+// FirstOwner makes a person the one owner of the caller's tenant, which was just made: nobody can prove to be there yet.
+func (b *Book) FirstOwner(ctx context.Context, tx *db.Tx, name string) error {
+	_, err := b.regroup(ctx, tx, string(OwnerAdd), policy.Owners, "", func([]policy.Group) ([]policy.Group, error) {
+		return []policy.Group{{Name: policy.Owners, Members: []policy.PrincipalRef{{Kind: policy.Person, ID: name}}}}, nil
+	})
+	op.Row(ctx, sealOwner(op.CallerFrom(ctx).Tenant, name))
+	return err
+}

@@ -90,6 +90,9 @@ func (b *Book) inForce(ctx context.Context, tx *db.Tx, tenant string) (policy.So
 	if err != nil {
 		return src, nil, err
 	}
+	if b.Keeps != nil {
+		src.Rules += b.Keeps(tenant)
+	}
 	if why := b.lockdown(ctx, tenant, all, lost); why != "" {
 		src.Rules += "\n@id(\"rows-missing\") @reason(\"" + why + "\") forbid (principal, action, resource) unless { principal is Person || " +
 			"principal is Local && (action == Action::\"view\" || " + shows + ".contains(context.op)) };\n"

@@ -1,0 +1,61 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+
+	"tandem/internal/db"
+	"tandem/internal/identity"
+	"tandem/internal/journal"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+)
+
+// policies is a tenant's policy while the tenant is open. A suspended one has none, so nothing of it passes, whoever calls and by
+// whichever door: a token, a session that goes on, a timer.
+func (d *Daemon) policies(ctx context.Context, tenant string) (*policy.Compiled, error) {
+	if err := d.identity.Open(ctx, tenant); err != nil {
+		return nil, err
+	}
+	return d.rooms.book.Policy(ctx, tenant)
+}
+
+// houseRule is what the house keeps for itself: this machine's files, programs, repositories, doors and settings, and the tenants.
+const houseRule = `
+@id("house") @reason("this machine, its files, programs, repositories and settings belong to the house that runs the server")
+forbid (principal, action, resource) when {
+  resource is Setting || resource is Tunnel || resource is Folder || resource is Tool || resource is Repo || resource is Workspace ||
+  resource is Source || resource is Job || resource is Relay || resource is Connector || resource is Login ||
+  resource is Server && action != Action::"view" ||
+  resource is Tenant && resource in Tenant::"/house" ||
+  resource is Secret && context.op == "secret.rotate" ||
+  ["audit.confirm", "session.open", "session.probe"].contains(context.op)
+};
+`
+
+// keptFrom are the rules of the house about a tenant.
+func keptFrom(tenant string) string {
+	if tenant == identity.LocalTenant {
+		return ""
+	}
+	return houseRule
+}
+
+// tenantTold writes into the journal of a tenant what the house did there.
+func (d *Daemon) tenantTold(ctx context.Context, tx *db.Tx, what string, notes *op.Notes) error {
+	c := op.CallerFrom(ctx)
+	payload, err := json.Marshal(notes.Facts)
+	if err != nil {
+		return err
+	}
+	_, err = d.journal.Append(tx, journal.Event{Tenant: c.Tenant, Type: what, Actor: c.Name, Resource: "tenant:/", Request: c.Request,
+		Payload: payload, Seals: journal.SealsOf(notes.Rows(c.Tenant))})
+	return err
+}
+
+// systemOf is the caller of what tandem does by itself in a tenant.
+func (d *Daemon) systemOf(tenant string) op.Caller {
+	c := d.system()
+	c.Tenant = tenant
+	return c
+}

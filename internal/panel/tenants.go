@@ -1,0 +1,95 @@
+package panel
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+	"time"
+
+	"tandem/internal/identity"
+)
+
+func tenantsNav() page {
+	return page{id: "tenants", label: "Tenants", href: "/panel/tenants", icon: "spaces", key: "g x", needs: string(identity.TenantCreate),
+		routes: tenantRoutes}
+}
+
+func tenantRoutes(p *Panel) {
+	p.get("/panel/tenants", func(v *visit) error { return v.tenants(nil, "") })
+	perform(p, "/panel/tenants", identity.TenantCreate, tenantInput,
+		func(v *visit, _ identity.TenantIn, made identity.TenantOut) error { return v.tenants(&made, "") },
+		func(v *visit, err error) error { return v.tenants(nil, words(err)) })
+	confirm(p, identity.TenantSuspend, func(id string) identity.SuspendIn { return identity.SuspendIn{Name: id} }, confirmed{
+		path: "/panel/tenants/{id}/suspend", title: "Suspend this tenant?",
+		text: "Nothing of it passes until it is resumed: no token, no machine of its people, no session, no timer. Nothing of it is lost.",
+		does: "Suspend", back: "/panel/tenants", said: "tenant-suspended", nav: "tenants"})
+	confirm(p, identity.TenantResume, func(id string) identity.TenantRef { return identity.TenantRef{Name: id} }, confirmed{
+		path: "/panel/tenants/{id}/resume", title: "Resume this tenant?",
+		text: "What let its people and agents in does so again.",
+		does: "Resume", back: "/panel/tenants", said: "tenant-resumed", nav: "tenants"})
+}
+
+func tenantInput(v *visit) (identity.TenantIn, error) {
+	in := identity.TenantIn{Name: strings.TrimSpace(v.r.PostFormValue("name")), Owner: strings.TrimSpace(v.r.PostFormValue("owner"))}
+	_, err := v.reached() // without it the owner's line could not be shown, and it is shown once
+	return in, err
+}
+
+// TenantRow is a tenant in a list.
+type TenantRow struct {
+	Name, Reason    string
+	Own, Suspended  bool
+	People, Actors  int64
+	Since, Changed  time.Time
+	Suspend, Resume string // where that is asked, "" where it is not offered
+}
+
+// TenantsView is every tenant of this server.
+type TenantsView struct {
+	Now      time.Time
+	Rows     []TenantRow
+	For      string // the owner of the tenant that was made
+	Made     string // its name
+	Line     string // what the owner types, shown this once
+	PIN      bool
+	Passkeys int
+	Problem  string
+	Kept     url.Values // a tenant that was refused
+}
+
+func (v *visit) tenants(made *identity.TenantOut, problem string) error {
+	out := TenantsView{Now: v.now(), Problem: problem, Kept: v.refilled("/panel/tenants")}
+	list, err := ask(v, identity.TenantList, identity.Nothing{})
+	if err != nil {
+		return err
+	}
+	for _, t := range list.Tenants {
+		row := TenantRow{Name: t.Name, Reason: t.Reason, Own: t.Own, Suspended: t.State == identity.TenantSuspended, People: t.People,
+			Actors: t.Actors, Since: t.CreatedAt, Changed: orZero(t.ChangedAt)}
+		switch at := "/panel/tenants/" + pathEscape(t.Name); {
+		case row.Suspended:
+			row.Resume = at + "/resume"
+		case !t.Own:
+			row.Suspend = at + "/suspend"
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	m, err := v.means()
+	if err != nil {
+		return err
+	}
+	out.PIN, out.Passkeys = m.PIN, m.Passkeys
+	s := v.shell("tenants", "Tenants")
+	if made != nil {
+		st, err := v.reached()
+		if err != nil {
+			return err
+		}
+		out.Kept, out.For, out.Made = nil, made.Invite.Person, made.Name
+		out.Line = "tandem login " + cmp.Or(st.Address, st.Listen) + "#" + identity.InviteLine(made.Invite.Invite, st.Key)
+	}
+	if made != nil || problem != "" { // what is shown once is not read again
+		s.Here = ""
+	}
+	return v.show(tenantsPage(s, out))
+}
