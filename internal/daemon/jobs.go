@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -18,6 +19,7 @@ import (
 	"tandem/internal/repo/host"
 	"tandem/internal/session"
 	"tandem/internal/team"
+	teams "tandem/internal/team/wire"
 	"tandem/internal/tool"
 )
 
@@ -36,6 +38,7 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	if n, err := strconv.Atoi(d.Settings.Get("queue_train")); err == nil {
 		r.Train = min(n, job.MaxTrain)
 	}
+	r.Limit, r.Fell = d.limit(), d.rooms.terminal.Fell
 	if d.self != nil {
 		r.Owner = d.self.Server
 	}
@@ -43,6 +46,15 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	r.Served = d.servedFolder
 	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.session.BindModel
 	d.rooms.job = r
+}
+
+// limit is how long agents rest whose provider refused them for their rate.
+func (d *Daemon) limit() time.Duration {
+	n, err := strconv.Atoi(d.Settings.Get("limit_secs"))
+	if err != nil || n < 1 {
+		return time.Minute
+	}
+	return time.Duration(n) * time.Second
 }
 
 // makeTeams gives the room of teams what it does not own.
@@ -53,6 +65,7 @@ func (d *Daemon) makeTeams() {
 	})
 	r.Rooms, r.Tools, r.Model = &d.inner, d.rooms.session.Checkouts, d.rooms.session.BindModel
 	r.Halt, r.End = d.rooms.job.Halt, d.endSession
+	r.Told, r.Needs, r.Limit, r.Fell = d.teamTold, d.jobNeeds, d.limit(), d.rooms.terminal.Fell
 	r.Used = func(ctx context.Context, id string) (session.Used, error) {
 		s, err := op.Do(ctx, &d.inner, session.SessionGet, session.IDIn{ID: id})
 		if err != nil {
@@ -119,5 +132,27 @@ func (d *Daemon) jobTold(tx *db.Tx, tenant string, j wire.Job, from wire.State) 
 	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "job", Status: string(j.State), ID: j.ID, Summary: summary(j.Task),
 		Reason: j.Reason}, Name: job.Called(j.ID), Left: &notify.Left{Commit: j.Commit, Files: -1}, Push: notify.Normal,
 		Page: "/panel/jobs/" + j.ID, Next: fmt.Sprintf("See it: tandem job show %s", j.ID)}
+	return d.rooms.notify.Put(tx, tenant, e)
+}
+
+// teamTold tells people of a team that came to wait for them by itself, or is done.
+func (d *Daemon) teamTold(tx *db.Tx, tenant string, t teams.Team, from teams.State) error {
+	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "team", Status: string(t.State), ID: t.ID, Summary: summary(t.Goal),
+		Reason: t.Reason}, Name: team.Called(t.ID), Left: &notify.Left{Files: -1}, Push: notify.Answer, Page: "/panel/teams/" + t.ID,
+		Next: fmt.Sprintf("See it: tandem team show %s", t.ID)}
+	switch {
+	case t.State == from:
+		return nil
+	case t.State == teams.Proposed:
+		e.Says = "has a plan that waits for you"
+	case t.State == teams.Blocked:
+		e.Says = "cannot go on by itself"
+	case t.State == teams.Paused:
+		e.Says = "is paused: its time is over"
+	case t.State == teams.Done:
+		e.Push = notify.Normal
+	default:
+		return nil
+	}
 	return d.rooms.notify.Put(tx, tenant, e)
 }

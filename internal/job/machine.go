@@ -21,13 +21,14 @@ type Job struct {
 	Seat string `json:"seat,omitempty"` // the name of the session and of the workspace
 	// Opening says that this try was begun, and nobody has written down what came of it.
 	Opening bool   `json:"opening,omitempty"`
-	Branch  string `json:"branch,omitempty"` // of the workspace
-	Work    string `json:"work,omitempty"`   // where in the workspace the agent works
-	Prompt  string `json:"prompt,omitempty"` // what the agent is told next, or was told last
-	Flight  string `json:"flight,omitempty"` // the turn under way
-	Tip     string `json:"tip,omitempty"`    // where the branch that it is for stood before the turn
-	Said    string `json:"said,omitempty"`   // what people said meanwhile
-	Cut     int64  `json:"cut,omitempty"`    // how often a restart cut this turn off
+	Branch  string `json:"branch,omitempty"`  // of the workspace
+	Work    string `json:"work,omitempty"`    // where in the workspace the agent works
+	Prompt  string `json:"prompt,omitempty"`  // what the agent is told next, or was told last
+	Flight  string `json:"flight,omitempty"`  // the turn under way
+	Tip     string `json:"tip,omitempty"`     // where the branch that it is for stood before the turn
+	Said    string `json:"said,omitempty"`    // what people said meanwhile
+	Cut     int64  `json:"cut,omitempty"`     // how often something cut this turn off
+	Limited int64  `json:"limited,omitempty"` // how often its provider refused this turn for its rate
 	// Hush says that turns of its session have to end before anything else is done.
 	Hush bool `json:"hush,omitempty"`
 	// Before is where a stopped job stood.
@@ -47,7 +48,6 @@ const (
 	MaxBound       = 20
 	DefaultSeconds = 600
 	MaxSeconds     = 3600
-	maxCut         = 3
 )
 
 // Event is something that happened to a job.
@@ -77,6 +77,8 @@ type Event struct {
 	Answered []int64
 	// Queue, Ranked
 	Priority int64
+	// Limited: when it is tried again
+	Later time.Time
 }
 
 // Kind names an event.
@@ -88,7 +90,8 @@ const (
 	Carded   Kind = "carded"   // the card of its task says what became of it
 	Opened   Kind = "opened"   // workspace and session are there
 	Prompted Kind = "prompted" // the agent has its words
-	WasCut   Kind = "cut"      // a restart ended the turn
+	WasCut   Kind = "cut"      // a restart, or the end of its program, ended the turn
+	Limited  Kind = "limited"  // the provider refused the turn for its rate
 	Ended    Kind = "ended"    // the turn ended, and this commit holds what it left
 	Failed   Kind = "failed"   // what was tried did not work
 	Checked  Kind = "checked"  // the check ran
@@ -158,9 +161,11 @@ func (j *Job) apply(e Event) error {
 		j.opened(e)
 		j.Before, j.Prompt = wire.SentBack, j.first()
 	case from == wire.Working && e.Kind == Prompted && j.Flight == "":
-		j.Flight = e.Turn
+		j.Flight, j.Later, j.Reason = e.Turn, time.Time{}, ""
 	case from == wire.Working && e.Kind == WasCut && j.Flight != "":
-		j.cut()
+		j.cut(e.Text)
+	case from == wire.Working && e.Kind == Limited && j.Flight != "":
+		j.limited(e)
 	case from == wire.Working && e.Kind == Ended && j.Flight != "":
 		j.ended(e.Commit)
 	case from == wire.Checking && e.Kind == Checked && e.Own != nil:
@@ -213,7 +218,7 @@ func (j *Job) opened(e Event) {
 
 // begin has the agent told something next.
 func (j *Job) begin(prompt string) {
-	j.State, j.Reason, j.Prompt, j.Flight, j.Cut = wire.Working, "", prompt, "", 0
+	j.State, j.Reason, j.Prompt, j.Flight, j.Cut, j.Limited, j.Later = wire.Working, "", prompt, "", 0, 0, time.Time{}
 	j.Turns++
 }
 
@@ -226,20 +231,7 @@ func (j *Job) back(prompt string) {
 }
 
 func (j *Job) fail(why string) {
-	j.Before, j.State, j.Reason, j.Flight, j.StoppedBy = j.State, wire.Stopped, why, "", ""
-}
-
-const cutNote = "Your last turn was cut off when the machine or its server ended. Look at what is done already, and go on from there.\n\n"
-
-func (j *Job) cut() {
-	j.Cut++
-	if j.Cut >= maxCut {
-		j.fail("its turn was cut off again and again")
-		return
-	}
-	j.Flight = ""
-	j.Turns++
-	j.Prompt = cutNote + strings.TrimPrefix(j.Prompt, cutNote)
+	j.Before, j.State, j.Reason, j.Flight, j.StoppedBy, j.Later = j.State, wire.Stopped, why, "", "", time.Time{}
 }
 
 func (j *Job) ended(commit string) {

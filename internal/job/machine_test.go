@@ -27,6 +27,7 @@ var (
 	notGreen = Event{Kind: Checked, Own: ran(wire.Red)}
 	returned = Event{Kind: Returned}
 	cut      = Event{Kind: WasCut}
+	limited  = Event{Kind: Limited, Text: "429", Later: time.Unix(60, 0)}
 )
 
 func TestWhereEventsLead(t *testing.T) {
@@ -38,27 +39,32 @@ func TestWhereEventsLead(t *testing.T) {
 		want   wire.State
 		reason string
 	}{
-		"from a task to a review":     {"x", []Event{opened, prompted, ended, green}, wire.Review, ""},
-		"to a merged change":          {"x", []Event{opened, prompted, ended, green, {Kind: Merge, Commit: "c"}}, wire.Merged, ""},
-		"without a check":             {"", []Event{opened, prompted, ended}, wire.Review, ""},
-		"a red check goes back":       {"x", []Event{opened, prompted, ended, notGreen}, wire.SentBack, ""},
-		"and to the agent":            {"x", []Event{opened, prompted, ended, notGreen, returned}, wire.Working, ""},
-		"nothing was changed":         {"x", []Event{opened, prompted, {Kind: Ended, Commit: "b"}}, wire.Stopped, "the agent changed nothing"},
-		"a restart cut the turn off":  {"x", []Event{opened, prompted, {Kind: WasCut}}, wire.Working, ""},
-		"a person says more":          {"x", []Event{opened, prompted, ended, green, {Kind: Told, Text: "more"}}, wire.SentBack, ""},
-		"a person speaks meanwhile":   {"x", []Event{opened, prompted, {Kind: Told, Text: "more"}, ended}, wire.SentBack, ""},
-		"the branch moved":            {"x", []Event{opened, prompted, ended, green, {Kind: Remade, Commit: "d"}}, wire.Checking, moved},
-		"the branch is in the way":    {"x", []Event{opened, prompted, ended, green, {Kind: Conflict, Text: "a.go"}}, wire.SentBack, ""},
-		"it is checked again":         {"x", []Event{opened, prompted, ended, green, {Kind: Recheck}}, wire.Checking, ""},
-		"stopped at work, and on":     {"x", []Event{opened, prompted, {Kind: Stop}, {Kind: Hushed}, {Kind: Resume}}, wire.Working, ""},
-		"stopped in review, and on":   {"x", []Event{opened, prompted, ended, green, {Kind: Stop}, {Kind: Resume}}, wire.Review, ""},
-		"stopped before it began":     {"x", []Event{{Kind: Failed, Text: "no"}, {Kind: Resume}}, wire.Planned, ""},
-		"the workspace was not made":  {"x", []Event{{Kind: Failed, Text: "no folder"}}, wire.Stopped, "no folder"},
-		"red three times in a row":    {"x", thrice(), wire.Stopped, "the check is red after try 3 of 3"},
-		"and on after that":           {"x", append(thrice(), Event{Kind: Resume}), wire.SentBack, ""},
-		"the workspace went with it":  {"x", []Event{opened, prompted, {Kind: Stop, Discard: true}, {Kind: Gone}}, wire.Stopped, ""},
-		"its turn failed, and on":     {"x", []Event{opened, prompted, {Kind: Failed, Text: "budget"}, {Kind: Resume}}, wire.Working, ""},
-		"cut off, and cut off again":  {"x", []Event{opened, prompted, cut, prompted, cut, prompted, cut}, wire.Stopped, again},
+		"from a task to a review":    {"x", []Event{opened, prompted, ended, green}, wire.Review, ""},
+		"to a merged change":         {"x", []Event{opened, prompted, ended, green, {Kind: Merge, Commit: "c"}}, wire.Merged, ""},
+		"without a check":            {"", []Event{opened, prompted, ended}, wire.Review, ""},
+		"a red check goes back":      {"x", []Event{opened, prompted, ended, notGreen}, wire.SentBack, ""},
+		"and to the agent":           {"x", []Event{opened, prompted, ended, notGreen, returned}, wire.Working, ""},
+		"nothing was changed":        {"x", []Event{opened, prompted, {Kind: Ended, Commit: "b"}}, wire.Stopped, "the agent changed nothing"},
+		"a restart cut the turn off": {"x", []Event{opened, prompted, {Kind: WasCut}}, wire.Working, ""},
+		"a person says more":         {"x", []Event{opened, prompted, ended, green, {Kind: Told, Text: "more"}}, wire.SentBack, ""},
+		"a person speaks meanwhile":  {"x", []Event{opened, prompted, {Kind: Told, Text: "more"}, ended}, wire.SentBack, ""},
+		"the branch moved":           {"x", []Event{opened, prompted, ended, green, {Kind: Remade, Commit: "d"}}, wire.Checking, moved},
+		"the branch is in the way":   {"x", []Event{opened, prompted, ended, green, {Kind: Conflict, Text: "a.go"}}, wire.SentBack, ""},
+		"it is checked again":        {"x", []Event{opened, prompted, ended, green, {Kind: Recheck}}, wire.Checking, ""},
+		"stopped at work, and on":    {"x", []Event{opened, prompted, {Kind: Stop}, {Kind: Hushed}, {Kind: Resume}}, wire.Working, ""},
+		"stopped in review, and on":  {"x", []Event{opened, prompted, ended, green, {Kind: Stop}, {Kind: Resume}}, wire.Review, ""},
+		"stopped before it began":    {"x", []Event{{Kind: Failed, Text: "no"}, {Kind: Resume}}, wire.Planned, ""},
+		"the workspace was not made": {"x", []Event{{Kind: Failed, Text: "no folder"}}, wire.Stopped, "no folder"},
+		"red three times in a row":   {"x", thrice(), wire.Stopped, "the check is red after try 3 of 3"},
+		"and on after that":          {"x", append(thrice(), Event{Kind: Resume}), wire.SentBack, ""},
+		"the workspace went with it": {"x", []Event{opened, prompted, {Kind: Stop, Discard: true}, {Kind: Gone}}, wire.Stopped, ""},
+		"its turn failed, and on":    {"x", []Event{opened, prompted, {Kind: Failed, Text: "budget"}, {Kind: Resume}}, wire.Working, ""},
+		"cut off, and cut off again": {"x", []Event{opened, prompted, cut, prompted, cut, prompted, cut}, wire.Stopped, again},
+		"refused for its rate": {"x", []Event{opened, prompted, {Kind: Limited, Text: "429", Later: time.Unix(60, 0)}}, wire.Working,
+			"its provider refused it for its rate; it goes on at 00:01:00 UTC: 429"},
+		"refused, and on":             {"x", []Event{opened, prompted, limited, prompted}, wire.Working, ""},
+		"refused again and again":     {"x", limitedOut(), wire.Stopped, "its provider refuses it for its rate: 429"},
+		"stopped while it rests":      {"x", []Event{opened, prompted, limited, {Kind: Stop}, {Kind: Hushed}, {Kind: Resume}}, wire.Working, ""},
 		"said while its check passed": {"x", []Event{opened, prompted, ended, {Kind: Told, Text: "more"}, green}, wire.SentBack, ""},
 	} {
 		j := fresh(c.check)
@@ -71,6 +77,14 @@ func TestWhereEventsLead(t *testing.T) {
 			t.Errorf("%s: it is %s (%s), want %s (%s)", name, j.State, j.Reason, c.want, c.reason)
 		}
 	}
+}
+
+func limitedOut() (out []Event) {
+	out = []Event{opened}
+	for range maxLimited + 1 {
+		out = append(out, prompted, limited)
+	}
+	return out
 }
 
 func thrice() (out []Event) {

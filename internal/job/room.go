@@ -32,6 +32,10 @@ type Room struct {
 	Folder string // where checks run
 	Disk   int64  // how much a check may write
 	Train  int    // how many jobs of a queue are checked together, at most
+	// Fell ends the program of a session that hangs: it can be started again.
+	Fell func(ctx context.Context, session string) error
+	// Limit is how long a job rests whose provider refused it for its rate, doubled each time.
+	Limit time.Duration
 	// Told hears of every move, in the transaction in which it comes about.
 	Told func(tx *db.Tx, tenant string, j wire.Job, from wire.State) error
 	// Needs is what keeps a session from going on until a person answers, as far as the caller may see it.
@@ -75,7 +79,8 @@ var (
 // New makes the room. It does nothing until Run; what it does not own is given before.
 func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
 	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Begun: func() {}, Disk: maxDisk,
-		Train: DefaultTrain,
+		Train: DefaultTrain, Limit: time.Minute,
+		Fell:  func(context.Context, string) error { return nil },
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
 		Told:  func(*db.Tx, string, wire.Job, wire.State) error { return nil },
 		Needs: func(context.Context, string) []wire.Need { return nil },
@@ -230,6 +235,9 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 	case j.State == wire.SentBack:
 		return r.happened(ctx, j, Event{Kind: Returned, Tip: r.tip(ctx, j.Repo, j.Onto)})
 	case j.State == wire.Working && j.Flight == "":
+		if r.later(ctx, j, w) {
+			return nil
+		}
 		return r.prompt(ctx, j)
 	case j.State == wire.Working:
 		return r.follow(ctx, j, w)

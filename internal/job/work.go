@@ -207,7 +207,7 @@ func (r *Room) revive(as context.Context, j *Job) error {
 // follow waits for the end of the turn, and has what it left committed.
 func (r *Room) follow(ctx context.Context, j *Job, w *worker) error {
 	as := op.WithCaller(ctx, j.Caller)
-	for {
+	for look := 1; ; look++ {
 		out, err := op.Do(as, r.Rooms, sessionTurns, session.TurnIn{ID: j.Session, Turn: j.Flight})
 		if err == nil && len(out.Turns) == 0 {
 			err = fault.New(fault.NotFound, "job", "the turn %s is gone", j.Flight)
@@ -226,6 +226,11 @@ func (r *Room) follow(ctx context.Context, j *Job, w *worker) error {
 		if t := out.Turns[0]; t.State.Ended() {
 			return r.turned(ctx, j, t)
 		}
+		if look%10 == 0 { // every two seconds
+			if err := r.hung(ctx, j); err != nil {
+				return err
+			}
+		}
 		pause(ctx, w.woken, 200*time.Millisecond)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -238,11 +243,8 @@ func (r *Room) follow(ctx context.Context, j *Job, w *worker) error {
 
 // turned takes what a turn left.
 func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
-	if t.State == session.Failed && t.CreatedAt.Before(r.born) {
-		return r.after(ctx, j, Event{Kind: WasCut})
-	}
 	if t.State != session.Done {
-		return r.after(ctx, j, Event{Kind: Failed, Text: strings.TrimSuffix(fmt.Sprintf("its turn was %s: %s", t.State, t.Reason), ": ")})
+		return r.after(ctx, j, r.cutOff(ctx, j, t))
 	}
 	title, _, _ := strings.Cut(strings.TrimSpace(j.Task), "\n")
 	own := []string{r.Tools.Tip(ctx, j.Path, "HEAD"), r.tip(ctx, j.Repo, j.Branch)} // commits of the agent's own

@@ -302,6 +302,10 @@ func TestAJobStopsAndWaitsInAQueue(t *testing.T) {
 		!strings.Contains(asks, `value="`+folder+`"`) {
 		t.Errorf("the question: %s", refusedWords(asks))
 	}
+	if asks := b.page(t, "/panel/queues/protect?"+with("push", "origin").Encode()); !strings.Contains(asks, "pushed to origin") ||
+		!strings.Contains(asks, `name="push" value="origin"`) {
+		t.Errorf("the question with a remote: %s", refusedWords(asks))
+	}
 	b.does(t, "/panel/queues/protect", with("pin", testPIN))
 	b.does(t, "/panel/queues/pause", with())
 	b.shows(t, "/panel/jobs", "It is paused")

@@ -135,7 +135,7 @@ func queueRoutes(p *Panel) {
 	}
 	input := func(off bool) func(*visit) (wire.QueueIn, error) {
 		return func(v *visit) (wire.QueueIn, error) {
-			return wire.QueueIn{Folder: field(v, "folder"), Branch: field(v, "branch"), Off: off}, nil
+			return wire.QueueIn{Folder: field(v, "folder"), Branch: field(v, "branch"), Push: field(v, "push"), Off: off}, nil
 		}
 	}
 	asks := func(act string) func(*visit, string) error {
@@ -146,6 +146,9 @@ func queueRoutes(p *Panel) {
 			view.Fields = []Hidden{{"folder", field(v, "folder")}, {"branch", field(v, "branch")}}
 			if commit := field(v, "commit"); commit != "" {
 				view.Subject, view.Fields = commit+" of "+view.Subject, append(view.Fields, Hidden{"commit", commit})
+			}
+			if push := field(v, "push"); push != "" {
+				view.Subject, view.Fields = view.Subject+", pushed to "+push, append(view.Fields, Hidden{"push", push})
 			}
 			return v.confirms("jobs", view)
 		}

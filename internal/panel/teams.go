@@ -166,6 +166,9 @@ func (v TeamView) facts() []ui.Pair {
 	if v.Lead != "" {
 		out = append(out, ui.Pair{Key: "Lead", Value: v.Lead, Mono: true})
 	}
+	if v.Waits {
+		out = append(out, ui.Pair{Key: "Waits", Value: "its lead waits for an answer" + needed(v.Needs)})
+	}
 	if b := v.Budget; b != (job.Budget{}) {
 		out = append(out, ui.Pair{Key: "Budget", Value: budgetWords(b)})
 	}
@@ -178,6 +181,14 @@ func (v TeamView) facts() []ui.Pair {
 	}
 	if v.ApprovedBy != "" {
 		out = append(out, ui.Pair{Key: "Plan", Value: fmt.Sprintf("%d, approved by %s", v.Version, v.ApprovedBy)})
+	}
+	return out
+}
+
+// needed is what somebody waits for, as far as who looks may see it.
+func needed(all []job.Need) (out string) {
+	for _, n := range all {
+		out += ": " + n.What
 	}
 	return out
 }

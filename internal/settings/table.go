@@ -103,6 +103,8 @@ var table = []Setting{
 	{Key: "opencode", Env: []string{"TANDEM_OPENCODE"}, Doc: "the OpenCode program (default: opencode on the path)", Guard: true},
 	{Key: "hang_secs", Env: []string{"TANDEM_HANG_SECS"}, Default: "600",
 		Doc: "after how long without any sign of life an agent's turn is said to hang", Form: &positive},
+	{Key: "limit_secs", Env: []string{"TANDEM_LIMIT_SECS"}, Default: "60",
+		Doc: "how long a job or a team's lead rests whose provider refused it for its rate; doubled each time in a row", Form: &positive},
 	{Key: "probe", Env: []string{"TANDEM_PROBE"}, Default: "1",
 		Doc: "check each new version of an agent program with a turn of its own, against a model on loopback that tandem plays itself; 0: " +
 			"only people's turns are looked at"},

@@ -47,7 +47,12 @@ func (r *Room) lead(ctx context.Context, t *Team) error {
 			return r.blocked(ctx, t, err)
 		}
 		return r.happened(ctx, t, Event{Kind: Opened, Text: id})
+	case t.Flight == "" && r.DB.Now().Before(t.Later):
+		return nil
 	case t.Flight == "":
+		if err := r.revive(op.WithCaller(ctx, c), t); err != nil {
+			return r.blocked(ctx, t, err)
+		}
 		c.Idempotency = fmt.Sprintf("%s.lead.%d.%d", t.ID, t.Try, t.Turns)
 		turn, err := op.Do(op.WithCaller(ctx, c), r.Rooms, session.SessionPrompt, session.PromptIn{ID: t.Session, Text: t.Prompt})
 		if err != nil {
@@ -65,10 +70,10 @@ func (r *Room) lead(ctx context.Context, t *Team) error {
 	}
 	turn := out.Turns[0]
 	if !turn.State.Ended() {
-		return nil
+		return r.leading(ctx, as, t, turn)
 	}
 	if turn.State != session.Done {
-		return r.happened(ctx, t, Event{Kind: Broke, Text: strings.TrimSuffix(fmt.Sprintf("it was %s: %s", turn.State, turn.Reason), ": ")})
+		return r.happened(ctx, t, r.broke(as, t, turn))
 	}
 	said, err := r.answer(as, t)
 	if err != nil {
@@ -81,7 +86,7 @@ func (r *Room) lead(ctx context.Context, t *Team) error {
 func (r *Room) open(as context.Context, t *Team) (string, error) {
 	part := leads(t.Budget)
 	if job.Program(t.Lead) {
-		seat, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Agent: t.Lead, Name: "team-" + t.ID[len(t.ID)-6:], Cwd: t.Folder,
+		seat, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Agent: t.Lead, Name: Called(t.ID), Cwd: t.Folder,
 			Worktree: true, Budget: session.Budget{Tokens: part.Tokens, Turns: part.Turns}})
 		return seat.Session, err
 	}
@@ -89,11 +94,6 @@ func (r *Room) open(as context.Context, t *Team) (string, error) {
 		Mode: session.PlanMode, Config: session.Config{Budget: session.Budget{Cents: part.Cents, Tokens: part.Tokens, Turns: part.Turns}}})
 	if err != nil {
 		return "", err
-	}
-	if s.Model == session.DefaultModel { // it would say its own prompt for a plan
-		return "", fault.New(fault.Invalid, "team.start", "%s would lead, which repeats what it is told and plans nothing", s.Model).
-			WithNext("a real model needs a key: tandem provider key PROVIDER; then start the team anew, or write its plan: "+
-				"tandem team plan %s --file plan.json", t.ID)
 	}
 	return s.ID, nil
 }

@@ -27,6 +27,7 @@ type Team struct {
 	Hush   bool   `json:"hush,omitempty"`   // the turn under way is about something that nobody asks any more
 	Begins string `json:"begins,omitempty"` // the task that is being begun: it may have a job already
 	Rests  bool   `json:"rests,omitempty"`  // its lead and its jobs are to be brought to rest
+	Breaks int64  `json:"breaks,omitempty"` // turns of the lead in a row that its program or its provider's rate ended
 	Try    int64  `json:"try,omitempty"`    // how often it was resumed: the lead is asked with a key of its own each time
 }
 
@@ -42,6 +43,10 @@ type Event struct {
 	Version int64
 	// Resumed: the new end of its time
 	Until time.Time
+	// Broke: when the lead is asked again; zero: it is not
+	Later time.Time
+	// Waited
+	Waits bool
 	// of a task
 	Task string
 	Job  *job.Job
@@ -56,6 +61,7 @@ const (
 	Prompted Kind = "prompted" // the lead has its words
 	Answered Kind = "answered" // the lead ended its turn
 	Broke    Kind = "broke"    // the lead's turn failed
+	Waited   Kind = "waited"   // the lead waits for a person's answer, or does not any more
 	Edited   Kind = "edited"   // a person wrote a plan
 	Approved Kind = "approved" // a person approved the plan
 	Begins   Kind = "begins"   // a task is about to have a job
@@ -110,18 +116,19 @@ func (t *Team) apply(e Event) error {
 	case e.Kind == Opened && t.Session == "":
 		t.Session, t.Rests = e.Text, t.Rests || t.resting()
 	case e.Kind == Prompted && t.Flight == "":
-		t.Flight, t.Turns, t.Rests = e.Text, t.Turns+1, t.Rests || t.resting()
+		t.Flight, t.Turns, t.Rests, t.Later, t.Waits = e.Text, t.Turns+1, t.Rests || t.resting(), time.Time{}, false
 		t.Hush = !live || t.Prompt == "" // somebody did something else meanwhile
+	case e.Kind == Waited && t.Flight != "":
+		t.Waits = e.Waits
 	case e.Kind == Answered && t.State == wire.Planning && t.Flight != "":
 		t.proposed(e.Text)
 	case e.Kind == Answered && t.State == wire.Working && t.Flight != "":
 		t.decided(e.Text)
 	case e.Kind == Answered && t.Flight != "": // it was paused or stopped meanwhile: it is asked again
-		t.Flight = ""
+		t.Flight, t.Waits = "", false
 	case e.Kind == Broke && t.Flight != "":
-		t.Flight = ""
-		if live {
-			t.block("the lead's turn came to nothing: " + e.Text)
+		if t.Flight, t.Waits = "", false; live {
+			t.breaks(e)
 		}
 	case e.Kind == Edited && !planned && (t.State == wire.Proposed || t.State == wire.Blocked || t.State == wire.Planning):
 		if err := checkPlan(*e.Plan, t.workers()); err != nil {
@@ -168,9 +175,9 @@ func (t *Team) apply(e Event) error {
 	case e.Kind == Stopped && !t.State.Over():
 		t.State, t.Reason, t.Prompt, t.Rests = wire.Stopped, e.Text, "", true
 	case e.Kind == Hushed:
-		t.Flight, t.Hush = "", false
+		t.Flight, t.Hush, t.Waits = "", false, false
 	case e.Kind == Rested:
-		t.Flight, t.Hush, t.Rests = "", false, false
+		t.Flight, t.Hush, t.Rests, t.Waits = "", false, false, false
 	case e.Kind == Ended && t.State == wire.Working && t.over():
 		t.State, t.Reason, t.Report, t.Rests = wire.Done, "", e.Text, true
 	default:
@@ -201,7 +208,7 @@ func (t *Team) block(why string) { t.State, t.Reason = wire.Blocked, why }
 
 // resume goes on where a team was paused or blocked; what failed is tried again.
 func (t *Team) resume() {
-	t.Reason, t.Rests, t.Hush = "", false, t.Flight != ""
+	t.Reason, t.Rests, t.Hush, t.Breaks, t.Later = "", false, t.Flight != "", 0, time.Time{}
 	t.Try++
 	switch {
 	case t.ApprovedBy == "" && len(t.Tasks) > 0:
@@ -230,6 +237,12 @@ func (t *Team) said(e Event, was wire.State) string {
 	}
 	if t.State != was {
 		return strings.TrimSuffix(fmt.Sprintf("%s: %s", t.State, fault.Clip(t.Reason, 300)), ": ")
+	}
+	if e.Kind == Broke {
+		return "the lead is asked again: " + e.Text
+	}
+	if e.Kind == Waited && e.Waits {
+		return "the lead waits for an answer"
 	}
 	if k := t.task(e.Task); k != nil && (e.Kind == Saw || e.Kind == Retried || e.Kind == Told) {
 		return strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", k.Name, k.Stage, fault.Clip(k.Reason, 300)), ": ")

@@ -35,6 +35,8 @@ var (
 	opened    = Event{Kind: Opened, Text: "ses_1"}
 	prompted  = Event{Kind: Prompted, Text: "turn_1"}
 	proposed  = Event{Kind: Answered, Text: "Here it is:\n" + plan}
+	fell      = Event{Kind: Broke, Text: "it crashed", Later: time.Unix(60, 0)}
+	felled    = []Event{prompted, fell, prompted, fell, prompted, fell, prompted, fell}
 	nonsense  = Event{Kind: Answered, Text: "I would rather not"}
 	thrice    = []Event{prompted, nonsense, prompted, nonsense, prompted, nonsense}
 	pausedA   = append(begun[:6:6], Event{Kind: Paused}, Event{Kind: Held, Task: "a"})
@@ -60,6 +62,9 @@ func TestWhereEventsLead(t *testing.T) {
 		"what is no plan is asked again": {[]Event{opened, prompted, nonsense}, wire.Planning, "", "", true},
 		"three times is enough":          {append([]Event{opened}, thrice...), wire.Blocked, "", "", true},
 		"the lead cannot":                {[]Event{opened, prompted, {Kind: Broke, Text: "budget"}}, wire.Blocked, "", "", true},
+		"its program ended: asked again": {[]Event{opened, prompted, fell}, wire.Planning, "", "", true},
+		"again and again":                {append([]Event{opened}, felled...), wire.Blocked, "", "", true},
+		"and a plan after that":          {[]Event{opened, prompted, fell, prompted, proposed}, wire.Proposed, "waits waits waits", "", false},
 		"approved, two begin":            {append(planned[:3:3], approved), wire.Working, "waits waits waits", "a c", false},
 		"both places are taken":          {begun, wire.Working, "at work waits at work", "", false},
 		"one looked at frees a place":    {append(begun[:6:6], at1("a", job.Review)), wire.Working, "in review waits at work", "", false},

@@ -14,6 +14,7 @@ import (
 	"tandem/internal/id"
 	job "tandem/internal/job/wire"
 	"tandem/internal/op"
+	"tandem/internal/session"
 	"tandem/internal/team/wire"
 )
 
@@ -151,6 +152,12 @@ func (r *Room) start(ctx context.Context, in wire.StartIn) (out *wire.Team, err 
 		t.Reason = fmt.Sprintf("%s is checked out in %s, and tandem does not move it under your files: type the line that each merged job has, "+
 			"or leave the branch there: git -C %s switch --detach", onto, repo, repo)
 	}
+	if echoes, err := r.echoes(ctx, in.Lead); err != nil {
+		return nil, err
+	} else if echoes {
+		t.block(fmt.Sprintf("its lead is the model that repeats what it hears, and makes no plan; write one: tandem team plan %s --file "+
+			"plan.json, or start a team with a lead: --lead claude, or a model of tandem provider list", t.ID))
+	}
 	err = r.DB.Write(ctx, func(tx *db.Tx) error {
 		t.MadeAt, t.MovedAt = tx.Now(), tx.Now()
 		if err := r.roomFor(tx, c.Tenant); err != nil {
@@ -161,6 +168,15 @@ func (r *Room) start(ctx context.Context, in wire.StartIn) (out *wire.Team, err 
 	})
 	op.Note(ctx, "team", t.ID)
 	return &t.Team, err
+}
+
+// echoes says whether a lead is the model that comes with tandem, which repeats what it hears.
+func (r *Room) echoes(ctx context.Context, lead string) (bool, error) {
+	if lead != "" {
+		return lead == session.DefaultModel, nil
+	}
+	bound, err := r.Model(ctx, lead)
+	return slices.ContainsFunc(bound, func(b op.Bound) bool { return b.Value == session.DefaultModel }), err
 }
 
 // roomFor refuses a team more than there may be, and lets old ones go.
@@ -215,8 +231,16 @@ func (r *Room) read(ctx context.Context, in wire.IDIn) (*wire.Team, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Spent = r.spent(ctx, t)
+	t.Spent, t.Needs = r.spent(ctx, t), r.needs(ctx, t)
 	return &t.Team, nil
+}
+
+// needs is what the lead waits for, as far as the caller may see it.
+func (r *Room) needs(ctx context.Context, t *Team) []job.Need {
+	if !t.Waits {
+		return nil
+	}
+	return r.Needs(ctx, t.Session)
 }
 
 // spent adds up what the sessions of a team used, as far as its starter may see them.
@@ -254,6 +278,7 @@ func (r *Room) wait(ctx context.Context, in wire.WaitIn) (*wire.Team, error) {
 			return nil, err
 		}
 		if t.NeedsPerson() || !time.Now().Before(end) {
+			t.Needs = r.needs(ctx, t)
 			return &t.Team, nil
 		}
 		pause(ctx, nil, 100*time.Millisecond)

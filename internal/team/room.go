@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	job "tandem/internal/job/wire"
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/owner"
@@ -35,6 +36,14 @@ type Room struct {
 	// program where that is to go. Both do so also when who started the team may not do that any more.
 	Halt func(ctx context.Context, tenant, job, team, why string) (bool, error)
 	End  func(ctx context.Context, tenant, session string, program bool) error
+	// Told hears of every move that a team makes by itself, in the transaction in which it comes about.
+	Told func(tx *db.Tx, tenant string, t wire.Team, from wire.State) error
+	// Needs is what keeps a session from going on until a person answers, as far as the caller may see it.
+	Needs func(ctx context.Context, session string) []job.Need
+	// Fell ends the program of a session that hangs: it can be started again.
+	Fell func(ctx context.Context, session string) error
+	// Limit is how long a lead rests whose provider refused it for its rate, doubled each time.
+	Limit time.Duration
 	// Step is called before each step, for tests that let the server die there.
 	Step func(t *Team)
 
@@ -50,7 +59,10 @@ func New(d *db.DB, j *journal.Journal, log *slog.Logger, still func(context.Cont
 		Halt:  func(context.Context, string, string, string, string) (bool, error) { return false, nil },
 		End:   func(context.Context, string, string, bool) error { return nil },
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
-		Used:  func(context.Context, string) (session.Used, error) { return session.Used{}, nil }}
+		Told:  func(*db.Tx, string, wire.Team, wire.State) error { return nil },
+		Needs: func(context.Context, string) []job.Need { return nil }, Limit: time.Minute,
+		Fell: func(context.Context, string) error { return nil },
+		Used: func(context.Context, string) (session.Used, error) { return session.Used{}, nil }}
 }
 
 // Busy says whether a team goes on by itself.

@@ -118,6 +118,9 @@ func (r *Room) happened(ctx context.Context, t *Team, e Event) error {
 		_, err = r.Journal.Append(tx, journal.Event{Tenant: t.Tenant, Type: EventMoved, Phase: journal.Done, Actor: t.Caller.Name,
 			For: t.Caller.For, Resource: at(t.ID).String(), Payload: payload})
 		if err == nil {
+			err = r.Told(tx, t.Tenant, after.Team, t.State)
+		}
+		if err == nil {
 			*t = *after
 		}
 		return err

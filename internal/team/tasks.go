@@ -46,7 +46,7 @@ func (t *Team) take(p wire.Plan) {
 
 // proposed takes what the lead said as a plan.
 func (t *Team) proposed(said string) {
-	t.Flight = ""
+	t.Flight, t.Waits, t.Breaks = "", false, 0
 	p, err := parsePlan(said)
 	if err == nil {
 		err = checkPlan(p, t.workers())
@@ -116,7 +116,7 @@ func (t *Team) asks(k *wire.Task) {
 
 // decided takes what the lead said about a task that failed. What begins with no word that it was told is a question for a person.
 func (t *Team) decided(said string) {
-	t.Flight, t.Prompt = "", ""
+	t.Flight, t.Prompt, t.Waits, t.Breaks = "", "", false, 0
 	k := t.task(t.About)
 	t.About = ""
 	word, rest := strings.TrimSpace(said), ""

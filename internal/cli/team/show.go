@@ -72,8 +72,22 @@ func instead(t *wire.Team, k *wire.Task) string {
 	return own + ", and not by the team's check `" + kit.VisibleLine(t.Check) + "`"
 }
 
+// leads prints what the lead waits for.
+func leads(w io.Writer, t *wire.Team) {
+	switch {
+	case t.Waits && len(t.Needs) == 0:
+		fmt.Fprintln(w, "the lead waits for an answer: tandem inbox")
+	case !t.Later.IsZero():
+		fmt.Fprintf(w, "the lead is asked again at %s\n", t.Later.UTC().Format("15:04:05 UTC"))
+	}
+	for _, n := range t.Needs {
+		fmt.Fprintf(w, "the lead waits for your answer: %s\n", kit.VisibleLine(n.Next))
+	}
+}
+
 // next prints what a person does.
 func next(w io.Writer, t *wire.Team) {
+	leads(w, t)
 	switch t.State {
 	case wire.Proposed:
 		fmt.Fprintf(w, "look at the plan: tandem team plan %s\nthen: tandem team approve %s --plan %d\n", t.ID, t.ID, t.Version)

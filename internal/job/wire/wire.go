@@ -111,6 +111,8 @@ type Job struct {
 	Altered []string `json:"altered,omitempty" jsonschema:"files that the check consists of and that the job changed"`
 	ByBase  Verdict  `json:"verdict_by_base,omitempty" jsonschema:"what the check says with the base's copies of those files"`
 
+	Later time.Time `json:"later,omitzero" jsonschema:"its provider refused it for its rate: when it is tried again"`
+
 	Unended string `json:"unended,omitempty" jsonschema:"of a stopped job: why its agent's turn could not be ended yet; it may go on"`
 
 	// Needs is never stored: it is read from the inbox of whoever looks.

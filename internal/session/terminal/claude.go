@@ -46,7 +46,7 @@ func (s *claude) close()         {}
 // prepare writes the session's settings, and settles the question whether the folder is trusted.
 func (s *claude) prepare(ctx context.Context) (Launch, error) {
 	d := s.d
-	if !s.row.Begun {
+	if s.row.Begun = s.row.Begun && s.recorded(); !s.row.Begun {
 		s.row.Conversation = newConversation()
 	}
 	c := agents.Claude{Narrow: s.row.Narrow, Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder,

@@ -105,7 +105,7 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 		c.Socket, l.Log = "/tmp/"+s.socketName(), "/tmp/app-server.log"
 	}
 	l.see = []string{d.place(filepath.Dir(s.row.Program))} // its helpers lie beside the folder of the program itself
-	if s.row.Begun {
+	if s.row.Begun = s.row.Begun && s.recorded(); s.row.Begun {
 		c.Conversation = s.row.Conversation
 	} else {
 		s.row.Conversation = ""

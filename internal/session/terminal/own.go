@@ -172,6 +172,19 @@ func readSmall(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
+// recorded says that there is a record from which the conversation can be resumed: a program that is killed in its first turn may not have
+// written one, and refuses to go on with what it does not know.
+func (s *seat) recorded() bool {
+	for _, config := range []string{s.row.Config, s.host(s.configAt())} {
+		for _, rel := range agents.Conversations(s.row.Agent, config, s.row.Folder, s.row.Conversation) {
+			if _, err := os.Stat(filepath.Join(config, rel)); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // bringBack gives a conversation that is resumed to a home that does not have it yet.
 func (s *seat) bringBack() error {
 	if !s.row.Begun {

@@ -121,6 +121,10 @@ type Team struct {
 	Criteria []string `json:"criteria,omitempty"`
 	Tasks    []*Task  `json:"tasks,omitempty"`
 	Session  string   `json:"session,omitempty" jsonschema:"the lead's"`
+	// Needs is never stored: it is read from the inbox of whoever looks.
+	Waits bool       `json:"waits,omitempty" jsonschema:"its lead waits for a person's answer"`
+	Needs []job.Need `json:"needs,omitempty" jsonschema:"what its lead waits for, when one team is read"`
+	Later time.Time  `json:"later,omitzero" jsonschema:"its lead's provider refused it for its rate, or its program ended: when it is asked again"`
 
 	By         string     `json:"by" jsonschema:"who started it"`
 	ApprovedBy string     `json:"approved_by,omitempty" jsonschema:"who approved the plan"`
@@ -183,7 +187,7 @@ type ListOut struct {
 
 // NeedsPerson says that a person has to do something before more happens.
 func (t *Team) NeedsPerson() bool {
-	if t.State != Planning && t.State != Working {
+	if t.Waits || t.State != Planning && t.State != Working {
 		return true
 	}
 	waits, goesOn := false, t.State == Planning
