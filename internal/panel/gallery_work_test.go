@@ -162,7 +162,7 @@ func sampleSpace() SpaceView {
 
 func sampleMail() MailView {
 	return MailView{Now: galleryNow, Title: "release 0.4", Peers: []string{"calm-heron", "brave-lynx"}, Switch: sampleSwitch("messages"),
-		Waiting: []string{"m_01jcq is queued the host cannot be reached"}, Rows: []MailRow{
+		Waiting: []string{"m_01jcq is queued: the host cannot be reached"}, Rows: []MailRow{
 			{ID: "m_1", Type: "question", From: "calm-heron", To: "swift-otter",
 				Text: "Before or after rounding?\nI read <b>before</b> in the old notes.", At: before(12 * time.Minute)},
 			{ID: "m_2", Type: "context", From: "calm-heron", Text: "This is the place.", File: "internal/billing/credit.go",

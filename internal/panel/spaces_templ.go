@@ -454,7 +454,7 @@ func spaceSwitch(v SpaceSwitch) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(v.Options) > 1 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<form class=\"filters\" method=\"get\" action=\"/panel/spaces/in\"><input type=\"hidden\" name=\"to\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<form class=\"filters bare-filters\" method=\"get\" action=\"/panel/spaces/in\"><input type=\"hidden\" name=\"to\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -918,7 +918,7 @@ func mailPage(s ui.Shell, v MailView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, " <form class=\"filters\" method=\"get\" action=\"/panel/spaces/messages\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, " <form class=\"filters bare-filters\" method=\"get\" action=\"/panel/spaces/messages\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
