@@ -35,6 +35,7 @@ var bindings = map[string]string{
 	"job.start":          "the model that does the work, its provider's address and its price; which program an agent is stands in settings",
 	"team.start":         "the models that do the work, their providers' addresses and prices; which program an agent is stands in settings",
 	"job.back":           "the comments that the agent would hear",
+	"job.review":         "the model that looks, its provider's address and price; which program an agent is stands in settings",
 	"repo.cross":         "nothing beyond its input, which names content by its hash and is shown with its diffs",
 	"space.send":         "the member whom the name stands for, or all members",
 	"space.send_files":   "the member whom the name stands for, or all members, and what each attachment holds",

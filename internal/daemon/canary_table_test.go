@@ -96,7 +96,7 @@ func init() {
 		"schedule.set", "server.backup", "server.key_copy", "server.restore",
 		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "signin.end",
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
-	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.send",
+	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.review", "job.send",
 		"job.start", "job.stop", "job.wait")
 	saying(ownRows, "job.unseen")
 	saying(forPeople, "job.merge", "queue.add", "queue.protect", "queue.push", "queue.resume")

@@ -73,8 +73,11 @@ func (r *Room) mayCheck(ctx context.Context, j *Job, commit string) error {
 }
 
 // keeps says whether the agent may not see all of its own commit: then it does not hear what the check printed, which may hold anything.
-func (r *Room) keeps(ctx context.Context, j *Job) (bool, error) {
-	s, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionGet, session.IDIn{ID: j.Session})
+func (r *Room) keeps(ctx context.Context, j *Job) (bool, error) { return r.hides(ctx, j, j.Session) }
+
+// hides says whether a session of the job may not see all of its commit.
+func (r *Room) hides(ctx context.Context, j *Job, id string) (bool, error) {
+	s, err := op.Do(op.WithCaller(ctx, j.Caller), r.Rooms, sessionGet, session.IDIn{ID: id})
 	if err != nil {
 		return true, err
 	}

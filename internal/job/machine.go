@@ -36,6 +36,8 @@ type Job struct {
 	Discard bool       `json:"discard,omitempty"` // its workspace is to go, though it was not merged
 	Stays   bool       `json:"stays,omitempty"`   // its workspace could not be taken away
 
+	Look *look `json:"look,omitempty"` // another agent's review that is under way
+
 	Caller op.Caller `json:"caller"`
 	// Voices are those whose comments wait: the agent acts on their words once it has heard them.
 	Voices [][]string `json:"voices,omitempty"`
@@ -79,6 +81,8 @@ type Event struct {
 	Priority int64
 	// Limited: when it is tried again
 	Later time.Time
+	// Reviewed
+	Says wire.Opinion
 }
 
 // Kind names an event.
@@ -112,6 +116,10 @@ const (
 // Apply moves the job, or says why the event does not fit where it stands.
 func (j *Job) Apply(e Event, now time.Time) error {
 	was := j.State
+	switch e.Kind {
+	case Look, LookOpens, LookOpened, LookAsked, Reviewed, Overlooked:
+		return j.review(e, now)
+	}
 	if !j.queued(e, now) {
 		if err := j.apply(e); err != nil {
 			return err

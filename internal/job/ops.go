@@ -56,6 +56,9 @@ func (r *Room) Ops() []op.Op {
 			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Job, error) {
 				return r.move(ctx, tx, in.ID, Event{Kind: Resume})
 			}),
+		op.Binding(wire.Inspect.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/review",
+			Doc: "Have another agent look at a job in review. What it says is shown beside the checks; it approves nothing."},
+			func(in wire.ReviewIn) op.Resource { return at(in.ID) }, r.reviewOp), r.bindReview),
 		wire.Unseen.Read(op.Spec{Right: "job.read", Masked: true, MCP: "-",
 			Doc: "Count the files of a job's commit that the caller may not see. A job asks it for its own session."},
 			func(in wire.UnseenIn) op.Resource { return at(in.ID) }, r.unseen),
@@ -163,7 +166,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.J
 	if from == wire.Queued && j.State != wire.Queued { // the train that it was in ends
 		tx.AfterCommit(func() { r.others(context.WithoutCancel(ctx), j) })
 	}
-	j.Comments = nil // those on files that the caller may not see are not for it; who reads the job has the others
+	j.Comments, j.Reviews = nil, nil // those on files that the caller may not see are not for it; who reads the job has the others
 	return &j.Job, nil
 }
 
@@ -192,7 +195,7 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 			return out, err
 		}
 		for _, j := range all {
-			j.Comments = nil
+			j.Comments, j.Reviews = nil, nil
 			if before = j.ID; op.May(ctx, "job.list", at(j.ID)) {
 				out.Jobs, listed = append(out.Jobs, &j.Job), append(listed, j)
 			}
@@ -232,13 +235,21 @@ func (r *Room) seen(ctx context.Context, j *Job) (out *wire.Job, err error) {
 	}
 	j.Comments = slices.DeleteFunc(j.Comments, func(c wire.Comment) bool { return !sees(ctx, j.Repo, c.File) })
 	all := map[string]bool{}
-	for i, e := range j.Evidence {
-		if _, asked := all[e.Commit]; !asked {
-			n, err := r.hidden(ctx, j, e.Commit)
-			all[e.Commit] = err == nil && n == 0
+	whole := func(commit string) bool {
+		if _, asked := all[commit]; !asked {
+			n, err := r.hidden(ctx, j, commit)
+			all[commit] = err == nil && n == 0
 		}
-		if !all[e.Commit] {
+		return all[commit]
+	}
+	for i, e := range j.Evidence {
+		if !whole(e.Commit) {
 			j.Evidence[i].Output, j.Evidence[i].Hidden = "", true
+		}
+	}
+	for i, e := range j.Reviews {
+		if !whole(e.Commit) {
+			j.Reviews[i].Text, j.Reviews[i].Hidden = "", true
 		}
 	}
 	return &j.Job, nil
@@ -289,7 +300,8 @@ func (r *Room) unseen(ctx context.Context, in wire.UnseenIn) (out wire.UnseenOut
 	if err != nil {
 		return out, err
 	}
-	own := c.Session != "" && c.Session == j.Session || c.Actor != "" && c.Actor == j.Caller.Actor
+	own := c.Session != "" && (c.Session == j.Session || j.Look != nil && c.Session == j.Look.Session) ||
+		c.Actor != "" && c.Actor == j.Caller.Actor
 	if !own && !op.May(ctx, "job.read", at(j.ID)) {
 		return out, op.NoSuch("job", in.ID)
 	}

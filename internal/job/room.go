@@ -121,7 +121,7 @@ func (r *Room) away(err error) { r.Log.Warn("jobs wait for the database", "err",
 
 // next says whether there is something to do for a job without anybody's word.
 func (j *Job) next() bool {
-	return !j.State.Waits() || j.leaves() || j.hushes() || j.untidy() || j.tells()
+	return !j.State.Waits() || j.Look != nil || j.leaves() || j.hushes() || j.untidy() || j.tells()
 }
 
 // leaves says that the job's workspace has to go.
@@ -208,6 +208,8 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 	switch {
 	case j.hushes():
 		return r.hush(ctx, j)
+	case j.Look != nil:
+		return r.looks(ctx, j, w)
 	case j.leaves():
 		return r.leave(ctx, j)
 	case j.untidy():

@@ -218,7 +218,8 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 				err = j.Apply(Event{Kind: Stop, Text: "the server's data was restored from a copy"}, tx.Now())
 			}
 			j.Flight, j.Hush = "", false // turns of a copy are ended by their own room
-			j.Opening = false            // what was opened has been worked in since: it is not taken away
+			j.Look, j.Reviewer = nil, ""
+			j.Opening = false // what was opened has been worked in since: it is not taken away
 			return err
 		}); err != nil {
 			return 0, err

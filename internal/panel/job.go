@@ -42,9 +42,13 @@ type JobView struct {
 	Checked bool   // it has a check that can be run on what is there
 	Queued  bool   // its branch is protected: it gets there through the queue
 	Merge   bool   // the viewer may merge it, and all of it is shown
+	Review  bool   // another agent may be asked to look
 	Problem string
 	Tell    string     // what was to be told to its agent, and was refused
 	Remark  url.Values // a comment that was refused
+
+	Reviews  []wire.Reviewed // newest first
+	Reviewer string          // who looks at it now
 
 	SessionHref string
 }
@@ -71,7 +75,10 @@ func (v *visit) job(id, problem string) error {
 	out.Echo = j.Agent == session.DefaultModel && out.Open
 	out.Tell = v.refilled(jobHref(id) + "/back").Get("text")
 	out.Remark = v.refilled(jobHref(id) + "/comment")
-	out.Said = j.Comments
+	out.Said, out.Reviewer = j.Comments, j.Reviewer
+	out.Reviews = slices.Clone(j.Reviews)
+	slices.Reverse(out.Reviews)
+	out.Review = out.May && j.State == wire.Review && v.has(string(wire.Inspect))
 	for _, c := range j.Comments {
 		if !c.Sent {
 			out.Unsent++
@@ -114,6 +121,25 @@ func (v *visit) job(id, problem string) error {
 	}
 	s.Back = &ui.Crumb{Label: "Jobs", Href: "/panel/jobs"}
 	return v.show(jobPage(s, out))
+}
+
+func opinionTone(o wire.Opinion) ui.Tone {
+	switch o {
+	case wire.Good:
+		return ui.Good
+	case wire.Changes:
+		return ui.Warn
+	}
+	return ui.Quiet
+}
+
+// reviewedBy is who looked, and at what.
+func reviewedBy(r wire.Reviewed) string {
+	out := cmp.Or(r.By, "the default model") + " of " + ui.Short(r.Commit, 12)
+	if r.Hidden {
+		out += "; its words are not shown to you: the commit holds files that you may not see"
+	}
+	return out
 }
 
 // hears says whether something can be told to a job's agent: while it works, and while its workspace is there.

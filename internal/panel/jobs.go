@@ -30,6 +30,9 @@ func jobRoutes(p *Panel) {
 		return wire.BackIn{ID: v.r.PathValue("id"), Text: v.field("text")}, nil
 	})
 	jobAct(p, "comment", wire.CommentOn, "job-said", commentInput)
+	jobAct(p, "review", wire.Inspect, "job-reviewed", func(v *visit) (wire.ReviewIn, error) {
+		return wire.ReviewIn{ID: v.r.PathValue("id"), By: v.field("by"), Commit: v.field("commit")}, nil
+	})
 	jobAct(p, "stop", wire.Stop, "job-stopped", func(v *visit) (wire.StopIn, error) {
 		return wire.StopIn{ID: v.r.PathValue("id"), Discard: v.r.PostFormValue("discard") != ""}, nil
 	})

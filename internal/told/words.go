@@ -55,6 +55,7 @@ var phrases = map[string][2]string{
 	"job.back":                {"sent a job back", "send a job back"},
 	"job.merge":               {"merged a job", "merge a job"},
 	"job.moved":               {"went on with a job", "go on with a job"},
+	"job.review":              {"had another agent look at a job", "have another agent look at a job"},
 	"job.send":                {"told a job's agent something", "tell a job's agent something"},
 	"job.unseen":              {"looked for jobs whose news nobody saw", "look for jobs whose news nobody saw"},
 	"join.enter":              {"let a machine in", "let a machine in"},

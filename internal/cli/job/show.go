@@ -71,6 +71,7 @@ func show(w io.Writer, j *wire.Job) {
 			}
 		}
 	}
+	reviews(w, j)
 	remarks(w, j)
 	next(w, j)
 }
@@ -105,6 +106,9 @@ func next(w io.Writer, j *wire.Job) {
 			fmt.Fprintln(w, "nothing checked it")
 		}
 		fmt.Fprintf(w, "look at it: tandem job diff %s\nsend it back: tandem job send %s \"…\"\n", j.ID, j.ID)
+		if len(j.Reviews) == 0 && j.Reviewer == "" {
+			fmt.Fprintf(w, "have another agent look first: tandem job review %s --by codex\n", j.ID)
+		}
 		fmt.Fprintf(w, "merge it: tandem job merge %s --commit %s\n", j.ID, j.Commit)
 	case wire.Merged:
 		if j.Next != "" {

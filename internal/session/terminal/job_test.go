@@ -9,10 +9,12 @@ import (
 
 	"tandem/internal/approval"
 	jobs "tandem/internal/job/wire"
+	"tandem/internal/provider/scripted"
 )
 
 // A job from a text to a merged change with a real Claude Code and with a real Codex: the first try is red, what the check printed goes
-// back to the agent in the same conversation, the second is green, a person merges exactly that commit, and the workspace is gone.
+// back to the agent in the same conversation, the second is green, the other program looks at it, a person merges exactly that commit, and
+// the workspace is gone.
 func TestRealAgentsDoAJob(t *testing.T) {
 	if !alone(t) {
 		return
@@ -31,6 +33,8 @@ func TestRealAgentsDoAJob(t *testing.T) {
 	shell := map[string]func(string) string{"codex": execute, "claude": func(command string) string {
 		return `[[tool Bash {"command":` + quote(command) + `,"description":"write"}]]`
 	}}
+	h.model.Script = scripted.Script{Rules: []scripted.Rule{{Prompt: "Review a change that another agent made",
+		Turns: []scripted.Turn{{{Say: "GOOD as it is"}}}}}}
 	git("init", "-q", "-b", "main")
 	for agent, line := range shell {
 		h.write("home/code/"+agent+".sh", "grep -q right "+agent+".txt && exit 0\nprintf '%s' '"+line("echo right > "+agent+".txt")+
@@ -60,6 +64,10 @@ func TestRealAgentsDoAJob(t *testing.T) {
 				j.Evidence[1].Commit != j.Commit {
 				t.Fatalf("%+v", j)
 			}
+			h.reviewed(j, map[string]string{"claude": "codex", "codex": "claude"}[agent])
+			if left := git("worktree", "list"); strings.Contains(left, "-look-") {
+				t.Errorf("the review left %s", left)
+			}
 			if err := h.c.WithPIN(pin).Call(t.Context(), "job.merge", jobs.MergeIn{ID: j.ID, Commit: j.Commit}, &j); err != nil {
 				t.Fatal(err)
 			}
@@ -76,4 +84,19 @@ func TestRealAgentsDoAJob(t *testing.T) {
 			}
 		})
 	}
+}
+
+// reviewed has another program look at a job, which stays where it is.
+func (h *house) reviewed(j jobs.Job, by string) {
+	h.t.Helper()
+	h.call("job.review", jobs.ReviewIn{ID: j.ID, By: by, Commit: j.Commit}, nil)
+	var now jobs.Job
+	h.eventually("another agent looked", func() bool {
+		now = jobs.Job{}
+		h.call("job.get", jobs.IDIn{ID: j.ID}, &now)
+		return len(now.Reviews) == 1
+	})
+	r := now.Reviews[0]
+	want(h.t, "the review", []any{r.By, r.Says, r.Text, r.Commit}, []any{by, jobs.Good, "as it is", j.Commit})
+	want(h.t, "the job", now.State, jobs.Review)
 }
