@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +60,20 @@ func highWater(pid int) int64 {
 
 // residentNow is what a process holds, in KiB.
 func residentNow(pid int) int64 { return statusOf(pid, "VmRSS:") }
+
+// switches is how often the threads of a process have begun to wait.
+func switches(pid int) (n int64) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid)) // the pattern is a good one
+	for _, path := range threads {
+		data, _ := os.ReadFile(path) // it may have ended
+		_, rest, _ := strings.Cut(string(data), "\nvoluntary_ctxt_switches:")
+		if fields := strings.Fields(rest); len(fields) > 0 {
+			one, _ := strconv.ParseInt(fields[0], 10, 64)
+			n += one
+		}
+	}
+	return n
+}
 
 // statusOf is a line of what the system tells of a process; 0 when it is gone.
 func statusOf(pid int, line string) int64 {

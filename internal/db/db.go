@@ -107,6 +107,15 @@ func (d *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
 	return d.reader.QueryRowContext(ctx, rebind(d.dialect, query), values(args)...)
 }
 
+// Find reads one row by its key. In SQLite that is over at once, and is not given up when the caller goes: to watch for that takes two
+// goroutines and longer than the answer. Whatever may read many rows is for QueryRow.
+func (d *DB) Find(ctx context.Context, query string, args ...any) *sql.Row {
+	if d.dialect == sqliteDialect && ctx.Err() == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return d.QueryRow(ctx, query, args...)
+}
+
 // Micros is t as it is stored; the zero time is stored as 0.
 func Micros(t time.Time) int64 {
 	if t.IsZero() {

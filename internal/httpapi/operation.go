@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -43,9 +44,29 @@ func (s *Server) operation(o *op.Op) http.Handler {
 
 // readInput puts body, query and path together; the path wins.
 func readInput(o *op.Op, r *http.Request) (any, error) {
-	fields, merged := o.Fields(), map[string]json.RawMessage{}
-	if err := readBody(r, merged); err != nil {
+	body, err := readBody(r)
+	if err != nil {
 		return nil, err
+	}
+	data, ok := joined(o.Fields(), r, body)
+	if !ok {
+		if data, err = merged(o, r, body); err != nil {
+			return nil, err
+		}
+	}
+	return o.Decode(data)
+}
+
+// merged is the input as one object, whatever came from where.
+func merged(o *op.Op, r *http.Request, body []byte) ([]byte, error) {
+	fields, merged := o.Fields(), map[string]json.RawMessage{}
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &merged); err != nil {
+			return nil, fault.New(fault.Invalid, "http", "the body is not a JSON object: %w", err)
+		}
+	}
+	if merged == nil { // the body is null
+		merged = map[string]json.RawMessage{}
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -71,31 +92,60 @@ func readInput(o *op.Op, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, o.Name, "the input is malformed: %w", err)
 	}
-	return o.Decode(data)
+	return data, nil
 }
 
-func readBody(r *http.Request, into map[string]json.RawMessage) error {
+// joined puts the values of a path behind the members of a body, as text, so that the input is decoded once. It is not ok when it is
+// not that plain: there is a query, a value is no text, the body is no object or may have a member of the same name.
+func joined(fields []op.Field, r *http.Request, body []byte) (data []byte, ok bool) {
+	body = bytes.TrimSpace(body)
+	if r.URL.RawQuery != "" || len(body) > 0 && (body[0] != '{' || !json.Valid(body)) {
+		return nil, false
+	}
+	data = append(data, '{')
+	if len(body) > 0 {
+		data = append(data, bytes.TrimSpace(body[1:len(body)-1])...)
+	}
+	for _, f := range fields {
+		v := r.PathValue(f.Name)
+		if v == "" {
+			continue
+		}
+		if f.Type.Kind() != reflect.String || bytes.Contains(body, []byte(`"`+f.Name+`"`)) || bytes.Contains(body, []byte(`\u`)) {
+			return nil, false
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, false
+		}
+		if len(data) > 1 {
+			data = append(data, ',')
+		}
+		data = append(append(append(append(data, '"'), f.Name...), '"', ':'), text...)
+	}
+	return append(data, '}'), true
+}
+
+func readBody(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.ContentLength == 0 {
-		return nil
+		return nil, nil
 	}
 	data, err := io.ReadAll(r.Body)
 	var tooBig *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooBig):
-		return fault.New(fault.Invalid, "http", "the request is larger than %d MiB", MaxBody>>20).With("status", "413")
+		return nil, fault.New(fault.Invalid, "http", "the request is larger than %d MiB", MaxBody>>20).With("status", "413")
 	case err != nil:
-		return fault.New(fault.Invalid, "http", "the request broke off: %w", err)
+		return nil, fault.New(fault.Invalid, "http", "the request broke off: %w", err)
 	case len(data) == 0:
-		return nil
+		return nil, nil
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" &&
 		!strings.HasSuffix(t, "+json") {
-		return fault.New(fault.Invalid, "http", "the body must be JSON").With("status", "415").WithNext("send Content-Type: application/json")
+		return nil, fault.New(fault.Invalid, "http", "the body must be JSON").With("status", "415").
+			WithNext("send Content-Type: application/json")
 	}
-	if err := json.Unmarshal(data, &into); err != nil {
-		return fault.New(fault.Invalid, "http", "the body is not a JSON object: %w", err)
-	}
-	return nil
+	return data, nil
 }
 
 // fromStrings reads a path or query value as the field's type.

@@ -152,7 +152,7 @@ func (j *Journal) keepHead(h head, read bool) int64 {
 // Head is the sequence number of the newest event, 0 when there is none.
 func (j *Journal) Head(ctx context.Context) (int64, error) {
 	var size int64
-	err := j.db.QueryRow(ctx, "SELECT size FROM journal_head WHERE id = 1").Scan(&size)
+	err := j.db.Find(ctx, "SELECT size FROM journal_head WHERE id = 1").Scan(&size)
 	if db.NoRows(err) {
 		return 0, nil
 	}

@@ -90,7 +90,7 @@ func (r *Room) get(ctx context.Context, in wire.KeyIn) (*wire.Resource, error) {
 	if err := CheckKey(in.Key); err != nil {
 		return nil, err
 	}
-	res, err := scan(r.db.QueryRow(ctx, "SELECT "+columns+" FROM resource WHERE tenant = ? AND key = ?", op.CallerFrom(ctx).Tenant, in.Key))
+	res, err := scan(r.db.Find(ctx, "SELECT "+columns+" FROM resource WHERE tenant = ? AND key = ?", op.CallerFrom(ctx).Tenant, in.Key))
 	if err != nil && !db.NoRows(err) {
 		return nil, err
 	}

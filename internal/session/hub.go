@@ -12,15 +12,16 @@ import (
 	"tandem/internal/db"
 )
 
-// flushEvery is how often text that streams in is put on disk, for all sessions in one write.
+// flushEvery is how often text that streams in is put on disk, for all sessions in one write. Where none does, nothing wakes for it.
 const flushEvery = 100 * time.Millisecond
 
 // hub tells watchers of sessions that something moved. It holds the text of open parts; everything else watchers read from
 // the rows, so a slow one loses nothing and costs nobody else.
 type hub struct {
-	room *Room
-	mu   sync.Mutex
-	live map[string]*live
+	room  *Room
+	mu    sync.Mutex
+	live  map[string]*live
+	added chan struct{} // has something when text came since the last flush
 }
 
 // live is a session with an open part or a watcher.
@@ -33,7 +34,7 @@ type live struct {
 	watchers int
 }
 
-func newHub(r *Room) *hub { return &hub{room: r, live: map[string]*live{}} }
+func newHub(r *Room) *hub { return &hub{room: r, live: map[string]*live{}, added: make(chan struct{}, 1)} }
 
 func key(tenant, session string) string { return tenant + "\x00" + session }
 
@@ -83,6 +84,10 @@ func (h *hub) add(tenant, session, text string) {
 	if l := h.live[key(tenant, session)]; l != nil && l.part != 0 {
 		l.text.WriteString(text)
 		l.wake()
+		select {
+		case h.added <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -104,13 +109,16 @@ func (h *hub) close(tenant, session string) string {
 
 // Flush puts streaming text on disk until ctx ends. The daemon runs it once.
 func (r *Room) Flush(ctx context.Context) {
-	tick := time.NewTicker(flushEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-r.hub.added:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(flushEvery):
 		}
 		r.hub.flush(ctx)
 	}
