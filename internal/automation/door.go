@@ -5,59 +5,32 @@ import (
 	"sync"
 	"time"
 
+	"tandem/internal/crowd"
 	"tandem/internal/db"
 )
 
 // door keeps what strangers do at webhooks within bounds, in memory: what is refused costs no write.
 type door struct {
+	wrongs  crowd.Rate // by where they come from: keys that nobody has
+	hooks   crowd.Rate // messages, by webhook
 	mu      sync.Mutex
-	wrongs  map[string]*bucket // by where they come from: keys that nobody has
-	known   map[string]bool    // hashes of keys that were right when they were last used
-	hooks   map[string]*bucket
+	known   map[string]bool  // hashes of keys that were right when they were last used
 	refused map[string]int64 // by webhook, since it was last written down
 }
 
-// maxPlaces is how many places are remembered from which wrong keys came.
+// maxPlaces is how many places are remembered from which wrong keys came, and how many webhooks to which messages did.
 const maxPlaces = 10_000
 
 func newDoor() *door {
-	return &door{wrongs: map[string]*bucket{}, known: map[string]bool{}, hooks: map[string]*bucket{}, refused: map[string]int64{}}
-}
-
-// bucket lets so many through at once, and then one each while.
-type bucket struct {
-	mu   sync.Mutex
-	each time.Duration
-	most int
-	full time.Time // when it would be empty again
-}
-
-func (b *bucket) take(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.full.Before(now) {
-		b.full = now
-	}
-	if b.full.Sub(now) > b.each*time.Duration(b.most-1) {
-		return false
-	}
-	b.full = b.full.Add(b.each)
-	return true
-}
-
-// spent reports whether none would be let through now.
-func (b *bucket) spent(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.full.Sub(now) > b.each*time.Duration(b.most-1)
+	return &door{wrongs: crowd.Rate{Most: 200, Each: time.Second / 20, Sources: maxPlaces},
+		hooks: crowd.Rate{Most: 60, Each: time.Second / 5, Sources: maxPlaces}, known: map[string]bool{}, refused: map[string]int64{}}
 }
 
 // lookFor reports whether a key is looked for: not where too many wrong ones came from, unless it was right before.
 func (d *door) lookFor(hash, from string, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	b := d.wrongs[from]
-	return d.known[hash] || b == nil || !b.spent(now)
+	return d.known[hash] || !d.wrongs.Spent(from, now)
 }
 
 func (d *door) right(hash string) {
@@ -70,28 +43,11 @@ func (d *door) wrong(hash, from string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.known, hash)
-	b := d.wrongs[from]
-	if b == nil {
-		if len(d.wrongs) >= maxPlaces {
-			clear(d.wrongs)
-		}
-		b = &bucket{each: time.Second / 20, most: 200}
-		d.wrongs[from] = b
-	}
-	b.take(now)
+	d.wrongs.Take(from, now)
 }
 
 // room reports whether one more message may come to a webhook.
-func (d *door) room(hook string, now time.Time) bool {
-	d.mu.Lock()
-	b := d.hooks[hook]
-	if b == nil {
-		b = &bucket{each: time.Second / 5, most: 60}
-		d.hooks[hook] = b
-	}
-	d.mu.Unlock()
-	return b.take(now)
-}
+func (d *door) room(hook string, now time.Time) bool { return d.hooks.Take(hook, now) }
 
 func (d *door) refuse(hook string) {
 	d.mu.Lock()

@@ -26,10 +26,4 @@ func TestAFloodOfWrongKeysKeepsNobodyOut(t *testing.T) {
 	if d.lookFor("new", "there", now) || !d.lookFor("new", "there", now.Add(time.Second)) {
 		t.Error("keys that nobody used are looked for again in a while")
 	}
-	for i := range 3 * maxPlaces {
-		d.wrong("x", fmt.Sprint("place ", i), now)
-	}
-	if len(d.wrongs) > maxPlaces {
-		t.Errorf("%d places are remembered", len(d.wrongs))
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/internal/crowd"
 	"tandem/internal/db"
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
@@ -69,7 +70,7 @@ type Daemon struct {
 	// shown is the TLS key, when we listen beyond loopback.
 	shown    atomic.Pointer[shownKey]
 	invite   string // made for the person who opened us beyond loopback; shown once
-	joins    limiter
+	joins    *crowd.Rate
 	mode     authMode                          // whom requests are for
 	ring     string                            // the digest of the settings' key ring; "" for none
 	rejects  rejections                        // of assertions
@@ -99,7 +100,7 @@ type Daemon struct {
 // or when it was started on demand and has been idle. It drains before it
 // returns.
 func (d *Daemon) Run(ctx context.Context) (err error) {
-	d.pools = shares(descriptors())
+	d.pools, d.joins = shares(descriptors()), knocking()
 	d.started, d.stopping, d.data, d.approved = time.Now(), make(chan struct{}), d.Settings.Data(), map[string]bool{}
 	if err := folder(d.data); err != nil {
 		return err

@@ -60,7 +60,7 @@ func (d *Daemon) openDoors() error {
 	d.watched()
 	d.rooms.remotes.inner = d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil)
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())
-	connect := &oauth.Door{Gate: d.gate, Identity: d.identity, Allow: d.joins.allow, Log: d.Log}
+	connect := &oauth.Door{Gate: d.gate, Identity: d.identity, Allow: d.joins.Take, Log: d.Log}
 	maps.Copy(d.web.Mounts, connect.Mounts())
 	maps.Copy(d.web.Mounts, icons())
 	published := d.newCompat()

@@ -6,10 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"tandem/internal/client"
+	"tandem/internal/crowd"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
@@ -25,7 +25,7 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 		from = "local"
 	}
 	whence := op.CallerFrom(r.Context()).Whence()
-	if !d.joins.allow(whence, time.Now()) {
+	if !d.joins.Take(whence, time.Now()) {
 		d.web.Fail(w, r, fault.New(fault.Exhausted, "join", "too many requests to join from %s", from).
 			WithNext("wait a minute, then try again"))
 		return
@@ -94,26 +94,5 @@ func (d *Daemon) cameBy(tx *db.Tx, c identity.CameBy) error {
 		Next: fmt.Sprintf("If that was not you: tandem invite revoke %s; tandem actor disable %s", c.Invite, c.Name)})
 }
 
-// limiter counts requests by source in the running minute.
-type limiter struct {
-	mu     sync.Mutex
-	minute time.Time
-	count  map[string]int
-}
-
-// A waiting newcomer asks again every few seconds; more than that is a flood. joinSources bounds what is remembered: where more
-// sources than that knock in a minute, counting begins anew, and nobody is turned away for what others did.
-const joinsPerMinute, joinSources = 60, 10_000
-
-func (l *limiter) allow(source string, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if m := now.Truncate(time.Minute); m != l.minute {
-		l.minute, l.count = m, map[string]int{}
-	}
-	if _, known := l.count[source]; !known && len(l.count) >= joinSources {
-		clear(l.count)
-	}
-	l.count[source]++
-	return l.count[source] <= joinsPerMinute
-}
+// knocking is how often newcomers of one source may ask: one that waits asks again every few seconds; more than that is a flood.
+func knocking() *crowd.Rate { return &crowd.Rate{Most: 60, Each: time.Second, Sources: 10_000} }

@@ -1,12 +1,10 @@
 package daemon
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"tandem/internal/approval"
 	"tandem/internal/fault"
@@ -87,25 +85,5 @@ func TestWhatANewcomersNameReceives(t *testing.T) {
 	approve(second)
 	if out, err := d.gate.Invoke(ctx, "join.enter", in); err != nil || out.(identity.MintOut).Actor != "builder" {
 		t.Errorf("%+v, %v", out, err)
-	}
-}
-
-// However many knock, whoever comes from elsewhere is let through to ask.
-func TestManySourcesShutNobodyOut(t *testing.T) {
-	var l limiter
-	now := time.Now().Truncate(time.Minute)
-	for range joinsPerMinute {
-		l.allow("192.0.2.1", now)
-	}
-	if l.allow("192.0.2.1", now) {
-		t.Error("a flood from one source is let through")
-	}
-	for i := range 2 * joinSources {
-		if !l.allow(fmt.Sprint(i), now) {
-			t.Fatalf("source %d is turned away for what others did", i)
-		}
-	}
-	if len(l.count) > joinSources {
-		t.Errorf("%d sources are remembered", len(l.count))
 	}
 }
