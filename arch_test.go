@@ -42,6 +42,7 @@ var houseMap = []wall{
 	{pkg: "foreign", pure: true},
 	{pkg: "spelling", pure: true},
 	{pkg: "crowd", pure: true},
+	{pkg: "stream"},
 	{pkg: "lease", pure: true},
 	{pkg: "told", pure: true},
 	{pkg: "db"},
@@ -204,7 +205,7 @@ var houseMap = []wall{
 
 // The ground may be imported by all, and has an order of its own.
 var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "told": "",
-	"spelling": "", "crowd": "", "lease": "fault spelling",
+	"spelling": "", "crowd": "", "stream": "", "lease": "fault spelling",
 	"db": "fault id", "op": "fault id db", "owner": "fault id db"}
 
 type listed struct {

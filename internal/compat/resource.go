@@ -112,7 +112,7 @@ func (s *Server) resourceEvents(w http.ResponseWriter, r *http.Request) {
 		wait, cancel := context.WithTimeout(ctx, 15*time.Second)
 		err = s.Wait(wait, after)
 		cancel()
-		if ctx.Err() != nil || err != nil && out.beat() != nil {
+		if ctx.Err() != nil || err != nil && out.Beat() != nil {
 			return
 		}
 	}

@@ -3,7 +3,6 @@ package compat
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,41 +10,20 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/stream"
 )
 
-// sender writes events for the clients. One of them loses an event that arrives in two writes, so each is one.
-type sender struct {
-	w   http.ResponseWriter
-	out *http.ResponseController
-}
+// sender writes events for the clients.
+type sender struct{ *stream.Out }
 
-func (s *Server) stream(w http.ResponseWriter) *sender {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")
-	return &sender{w, http.NewResponseController(w)}
-}
-
-func (s *sender) write(text string) error {
-	if err := s.out.SetWriteDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		return err
-	}
-	if _, err := s.w.Write([]byte(text)); err != nil {
-		return err
-	}
-	return s.out.Flush()
-}
-
-func (s *sender) beat() error { return s.write(": still here\n\n") }
+func (s *Server) stream(w http.ResponseWriter) *sender { return &sender{stream.Open(w)} }
 
 func (s *sender) send(id string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	if id != "" {
-		return s.write(fmt.Sprintf("id: %s\ndata: %s\n\n", id, b))
-	}
-	return s.write(fmt.Sprintf("data: %s\n\n", b))
+	return s.Event(id, "", b)
 }
 
 // connected greets as the engine does.
@@ -84,7 +62,7 @@ func (s *Server) Events(w http.ResponseWriter, r *http.Request) {
 	}
 	only := v.Get("runID")
 	tr := &translator{session: id}
-	err = s.Follow(ctx, op.CallerFrom(ctx).Tenant, id, from, out.beat, func(raw json.RawMessage) error {
+	err = s.Follow(ctx, op.CallerFrom(ctx).Tenant, id, from, out.Beat, func(raw json.RawMessage) error {
 		var e event
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return err
@@ -279,7 +257,7 @@ func (s *Server) GlobalEvents(w http.ResponseWriter, r *http.Request) {
 					follow(x.ID)
 				}
 			}
-			if quiet++; quiet%15 == 0 && out.beat() != nil {
+			if quiet++; quiet%15 == 0 && out.Beat() != nil {
 				return
 			}
 		}

@@ -22,6 +22,7 @@ import (
 	"tandem/internal/session/checkout"
 	"tandem/internal/session/loop"
 	"tandem/internal/session/terminal"
+	"tandem/internal/stream"
 	"tandem/internal/tool"
 	"tandem/internal/tool/builtin"
 )
@@ -163,9 +164,6 @@ func (d *Daemon) signedIn(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, "You are signed in. You can close this window.")
 }
 
-// heartbeat keeps a stream open through proxies.
-const heartbeat = 15 * time.Second
-
 // followSession streams a session: GET /sessions/{id}/stream. Reconnecting with Last-Event-ID goes on where it broke off, also
 // in the middle of a text.
 func (d *Daemon) followSession(w http.ResponseWriter, r *http.Request) {
@@ -179,18 +177,16 @@ func (d *Daemon) followSession(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from, _ := session.ParsePlace(in.From) // admitted, so it parses
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")
-	s := &stream{w: w, out: http.NewResponseController(w)}
-	if s.comment("tandem session "+in.ID) != nil {
+	s := stream.Open(w)
+	if s.Comment("tandem session "+in.ID) != nil {
 		return
 	}
-	err = d.followEvents(ctx, op.CallerFrom(ctx).Tenant, in.ID, from.String(), s.beat, func(e session.Event) error {
+	err = d.followEvents(ctx, op.CallerFrom(ctx).Tenant, in.ID, from.String(), s.Beat, func(e session.Event) error {
 		data, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
-		return s.event(e.Place().String(), e.Type, data)
+		return s.Event(e.Place().String(), e.Type, data)
 	})
 	if err != nil && ctx.Err() == nil {
 		d.Log.Debug("session stream ended", "session", in.ID, "err", err)
@@ -219,7 +215,7 @@ func (d *Daemon) followEvents(ctx context.Context, tenant, id, from string, beat
 		})
 	}()
 	defer func() { cancel(); <-ended }()
-	tick := time.NewTicker(heartbeat)
+	tick := time.NewTicker(stream.Beat)
 	defer tick.Stop()
 	for {
 		select {
@@ -227,7 +223,7 @@ func (d *Daemon) followEvents(ctx context.Context, tenant, id, from string, beat
 			if err := send(e); err != nil {
 				return err
 			}
-			tick.Reset(heartbeat)
+			tick.Reset(stream.Beat)
 		case <-tick.C:
 			if err := beat(); err != nil {
 				return err
@@ -239,28 +235,4 @@ func (d *Daemon) followEvents(ctx context.Context, tenant, id, from string, beat
 			return err
 		}
 	}
-}
-
-// stream writes server-sent events, each in one write: there are clients that lose an event which arrives in two.
-type stream struct {
-	w   http.ResponseWriter
-	out *http.ResponseController
-}
-
-func (s *stream) write(text string) error {
-	if err := s.out.SetWriteDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		return err
-	}
-	if _, err := s.w.Write([]byte(text)); err != nil {
-		return err
-	}
-	return s.out.Flush()
-}
-
-func (s *stream) comment(text string) error { return s.write(": " + text + "\n\n") }
-
-func (s *stream) beat() error { return s.comment("still here") }
-
-func (s *stream) event(id, name string, data []byte) error {
-	return s.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", id, name, data))
 }

@@ -9,6 +9,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/session/terminal"
 	"tandem/internal/session/terminal/tmux"
+	"tandem/internal/stream"
 )
 
 // watchTerminal streams a session's terminal: GET /sessions/{id}/terminal.
@@ -38,18 +39,16 @@ func (d *Daemon) watchTerminal(w http.ResponseWriter, r *http.Request) {
 			}
 		})
 	}()
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")
-	s := &stream{w: w, out: http.NewResponseController(w)}
+	s := stream.Open(w)
 	defer func() { cancel(); <-ended }()
-	tick := time.NewTicker(heartbeat)
+	tick := time.NewTicker(stream.Beat)
 	defer tick.Stop()
 	for {
 		select {
 		case f := <-frames:
 			err = sendFrames(s, f, frames)
 		case <-tick.C:
-			err = s.beat()
+			err = s.Beat()
 		case <-d.stopping:
 			return
 		case why := <-ended:
@@ -65,7 +64,7 @@ func (d *Daemon) watchTerminal(w http.ResponseWriter, r *http.Request) {
 				said = fault.Public(why).Msg
 			}
 			data, _ := json.Marshal(map[string]string{"said": said})
-			_ = s.event("0", "gone", data) // the last thing there is to say
+			_ = s.Event("0", "gone", data) // the last thing there is to say
 			return
 		}
 		if err != nil {
@@ -82,7 +81,7 @@ type frame struct {
 }
 
 // sendFrames sends a frame with all that waits behind it; a screen begins anew.
-func sendFrames(s *stream, f tmux.Frame, more <-chan tmux.Frame) error {
+func sendFrames(s *stream.Out, f tmux.Frame, more <-chan tmux.Frame) error {
 	for len(more) > 0 && len(f.Data) < 256<<10 {
 		next := <-more
 		if next.Screen {
@@ -99,7 +98,7 @@ func sendFrames(s *stream, f tmux.Frame, more <-chan tmux.Frame) error {
 	if err != nil {
 		return err
 	}
-	return s.event("0", kind, data)
+	return s.Event("0", kind, data)
 }
 
 // sameSite refuses what a browser says comes from another site's page. The

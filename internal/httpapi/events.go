@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
+	"strings"
 
 	"tandem/internal/fault"
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/stream"
 )
 
 // Ops are the streams of this door.
@@ -21,8 +22,6 @@ func Ops() []op.Op {
 			"nothing is lost between."},
 		func(journal.EventsIn) op.Resource { return op.Resource{Kind: "journal", Path: "/"} }, nil)}
 }
-
-const heartbeat = 15 * time.Second
 
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if s.Compat != nil && r.URL.Query().Has("sessionID") {
@@ -45,11 +44,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.Fail(w, r, err)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-	if err := s.follow(ctx, w, after, in.(journal.EventsIn).Type); err != nil && !errors.Is(err, context.Canceled) {
+	if err := s.follow(ctx, stream.Open(w), after, in.(journal.EventsIn).Type); err != nil && !errors.Is(err, context.Canceled) {
 		s.Log.Debug("event stream ended", "err", err)
 	}
 }
@@ -72,13 +67,11 @@ func (s *Server) start(ctx context.Context, in journal.EventsIn, last string) (i
 	return s.Journal.Head(ctx)
 }
 
-func (s *Server) follow(ctx context.Context, w http.ResponseWriter, after int64, typ string) error {
-	out := http.NewResponseController(w)
-	fmt.Fprintf(w, ": tandem events behind %d\n\n", after)
+func (s *Server) follow(ctx context.Context, out *stream.Out, after int64, typ string) error {
+	if err := out.Comment(fmt.Sprintf("tandem events behind %d", after)); err != nil {
+		return err
+	}
 	for {
-		if err := out.Flush(); err != nil {
-			return err
-		}
 		for {
 			page, at, err := s.Journal.Next(ctx, op.CallerFrom(ctx).Tenant, after, 200, journal.Filter{Type: typ})
 			if err != nil {
@@ -87,39 +80,41 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, after int64,
 			if after = at; len(page) == 0 {
 				break
 			}
-			out.SetWriteDeadline(time.Now().Add(30 * time.Second))
-			for i := range page {
-				if err := writeEvent(ctx, w, &page[i]); err != nil {
-					return err
-				}
-			}
-			if err := out.Flush(); err != nil {
+			if err := writeEvents(ctx, out, page); err != nil {
 				return err
 			}
 		}
-		wait, cancel := context.WithTimeout(ctx, heartbeat)
+		wait, cancel := context.WithTimeout(ctx, stream.Beat)
 		err := s.Journal.Wait(wait, after)
 		cancel()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		out.SetWriteDeadline(time.Now().Add(30 * time.Second))
-		if err != nil {
-			fmt.Fprint(w, ": still here\n\n")
+		if err == nil {
+			continue
+		}
+		if err := out.Beat(); err != nil {
+			return err
 		}
 	}
 }
 
-// writeEvent sends one entry, unless it tells of something that the caller may
-// not see.
-func writeEvent(ctx context.Context, w http.ResponseWriter, e *journal.Entry) error {
-	if !e.Visible(ctx) {
+// writeEvents sends entries at once, but for those that tell of something that the caller may not see.
+func writeEvents(ctx context.Context, out *stream.Out, page []journal.Entry) error {
+	var text strings.Builder
+	for i := range page {
+		e := &page[i]
+		if !e.Visible(ctx) {
+			continue
+		}
+		data, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		text.WriteString(stream.Event(strconv.FormatInt(e.Seq, 10), e.Type, data))
+	}
+	if text.Len() == 0 {
 		return nil
 	}
-	data, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Type, data)
-	return err
+	return out.Write(text.String())
 }

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"tandem/internal/journal"
 	"tandem/internal/op"
+	"tandem/internal/stream"
 )
 
 // admit asks the gate once: whoever may follow the journal may follow this.
@@ -41,10 +41,8 @@ func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
 	if n, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil && n >= 0 {
 		after.Seq = n // what moved meanwhile is told at once, for nothing was heard yet
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
-	fmt.Fprint(w, "retry: 1000\n\n")
-	if out.Flush() != nil {
+	out := stream.Open(w)
+	if out.Write("retry: 1000\n\n") != nil {
 		return
 	}
 	for {
@@ -52,16 +50,15 @@ func (p *Panel) live(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return // the visitor left, or the server is going down: the browser comes back by itself
 		}
-		out.SetWriteDeadline(time.Now().Add(30 * time.Second))
 		switch {
 		case len(nouns) > 0:
-			_, err = fmt.Fprintf(w, "id: %d\nevent: topic\ndata: %s\n\n", last.Seq, strings.Join(nouns, " "))
+			err = out.Event(strconv.FormatInt(last.Seq, 10), "topic", []byte(strings.Join(nouns, " ")))
 		case after.Seq < 0:
-			_, err = fmt.Fprintf(w, "id: %d\n\n", last.Seq)
+			err = out.Write(fmt.Sprintf("id: %d\n\n", last.Seq))
 		default:
-			_, err = fmt.Fprint(w, ": still here\n\n")
+			err = out.Beat()
 		}
-		if err != nil || out.Flush() != nil {
+		if err != nil {
 			return
 		}
 		after = last

@@ -3,13 +3,13 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/repo"
+	"tandem/internal/stream"
 )
 
 // WatchIn follows a repository.
@@ -65,20 +65,8 @@ func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.behind(max(in.After, in.Seen))
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")
-	out := http.NewResponseController(w)
-	send := func(text string) error {
-		// A reader that takes nothing for this long is gone.
-		if err := out.SetWriteDeadline(time.Now().Add(30 * time.Second)); err != nil {
-			return err
-		}
-		if _, err := w.Write([]byte(text)); err != nil {
-			return err
-		}
-		return out.Flush()
-	}
-	if send(": tandem repo "+s.name+"\n\n") != nil {
+	out := stream.Open(w)
+	if out.Comment("tandem repo "+s.name) != nil {
 		return
 	}
 	beat := time.NewTicker(beatEvery)
@@ -90,7 +78,7 @@ func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 			c := s.change(ctx, head, version)
 			c.Did, told = s.did(ctx, head, told), head
 			data, err := json.Marshal(c)
-			if err != nil || send(fmt.Sprintf("id: %d\nevent: head\ndata: %s\n\n", version, data)) != nil {
+			if err != nil || out.Event(strconv.FormatInt(version, 10), "head", data) != nil {
 				return
 			}
 			after = version
@@ -100,7 +88,7 @@ func (h *Host) Watch(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-changed:
 		case <-beat.C:
-			if send(": still here\n\n") != nil {
+			if out.Beat() != nil {
 				return
 			}
 		}
