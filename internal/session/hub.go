@@ -27,6 +27,7 @@ type hub struct {
 // live is a session with an open part or a watcher.
 type live struct {
 	head     int64         // newest event on disk
+	rows     int64         // how often rows were added, for all that this process knows
 	moved    chan struct{} // closed at the next change
 	part     int64         // the event that began the open part, 0 for none
 	text     strings.Builder
@@ -65,6 +66,7 @@ func (h *hub) advance(tenant, session string, head int64) {
 	defer h.mu.Unlock()
 	if l := h.live[key(tenant, session)]; l != nil {
 		l.head = max(l.head, head)
+		l.rows++
 		l.wake()
 	}
 }

@@ -197,6 +197,7 @@ func (r *Room) Forget(tx *db.Tx, tenant, session string) error {
 			return err
 		}
 	}
+	tx.AfterCommit(func() { r.hub.advance(tenant, session, 0) })
 	_, err := tx.Exec("DELETE FROM session WHERE tenant = ? AND id = ?", tenant, session)
 	return err
 }

@@ -82,6 +82,7 @@ func (r *Room) Stir() {
 	for _, l := range r.hub.live {
 		if l.part == 0 { // what is written here is not written elsewhere
 			l.head = 0
+			l.rows++
 			l.wake()
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/provider"
@@ -65,19 +64,22 @@ func (s *seat) inquire(ctx context.Context, key string, h hooked, qs []tool.Ques
 	s.openWait(key, w)
 	defer s.closeWait(key, w)
 	defer func() { s.resume(context.WithoutCancel(ctx)) }()
+	moves := s.d.room.Moves(s.row.Tenant, s.row.Session)
+	defer moves.Close()
 	for {
+		next := moves.Next()
 		q, err := s.d.room.Question(ctx, s.row.Tenant, id)
 		if err != nil {
 			return nil, "", err
 		}
 		switch q.State {
-		case "answered":
+		case session.QuestionAnswered:
 			given = q.Answers
 			for len(given) < len(qs) { // of a server that knew one answer only
 				given = append(given, q.Answer)
 			}
 			return given, "", nil
-		case "rejected":
+		case session.QuestionRejected:
 			return nil, strings.TrimSpace("The person does not want to answer this. " + q.Answer), nil
 		}
 		select {
@@ -85,7 +87,7 @@ func (s *seat) inquire(ctx context.Context, key string, h hooked, qs []tool.Ques
 			return nil, "", nil
 		case <-ctx.Done(): // whoever waits asks again, unless it is gone
 			return nil, "", fault.New(fault.Unavailable, "session.question", "the server stops before anybody answered")
-		case <-time.After(200 * time.Millisecond):
+		case <-next:
 		}
 	}
 }

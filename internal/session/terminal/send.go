@@ -105,27 +105,37 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 
 // await waits for a turn (any open one when turn is empty) to end or to need somebody.
 func (d *Driver) await(ctx context.Context, tenant, id, turn string, wait time.Duration) (t *session.Turn, err error) {
-	for tell, end := d.teller(ctx, id), time.Now().Add(wait); ; {
-		if turn == "" {
-			if t, err = d.room.Next(ctx, tenant, id); err != nil || t == nil {
-				return t, err
+	moves := d.room.Moves(tenant, id)
+	defer moves.Close()
+	tell, end := d.teller(ctx, id), time.Now().Add(wait)
+	for {
+		next, late := moves.Next(), !time.Now().Before(end)
+		if moves.New() || late {
+			if turn == "" {
+				if t, err = d.room.Next(ctx, tenant, id); err != nil || t == nil {
+					return t, err
+				}
+				turn = t.ID
+			} else if t, err = d.room.Turn(ctx, tenant, turn); err != nil {
+				return nil, err
 			}
-			turn = t.ID
-		} else if t, err = d.room.Turn(ctx, tenant, turn); err != nil {
-			return nil, err
-		}
-		waits := t.State == session.Waiting && !t.Cancel // an ask that a cancelled turn still filed goes with it
-		if t.State.Ended() || waits || !time.Now().Before(end) {
-			return t, nil
+			waits := t.State == session.Waiting && !t.Cancel // an ask that a cancelled turn still filed goes with it
+			if t.State.Ended() || waits || late {
+				return t, nil
+			}
 		}
 		tell()
 		select {
 		case <-ctx.Done():
 			return t, nil
-		case <-time.After(40 * time.Millisecond):
+		case <-next:
+		case <-time.After(min(glanceAtSeat, time.Until(end))):
 		}
 	}
 }
+
+// glanceAtSeat is how often whoever waits is told what the program does now: that is in memory, and no row.
+const glanceAtSeat = 100 * time.Millisecond
 
 // teller tells whoever waits what the program does, when that changes and every few seconds.
 func (d *Driver) teller(ctx context.Context, id string) func() {
