@@ -13,8 +13,8 @@ var chapters = []struct {
 	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "team", "relay", "automation", "artifact",
 		"provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
-	{"team", "Working together:", []string{"space", "board", "memory", "source", "resource", "invite", "person", "group", "device", "login",
-		"logout", "whoami", "tenant"}},
+	{"team", "Working together:", []string{"space", "board", "memory", "source", "knowledge", "resource", "invite", "person", "group",
+		"device", "login", "logout", "whoami", "tenant"}},
 	{"authority", "Authority and proof:", []string{"inbox", "approvals", "approve", "deny", "grant", "access", "policy", "actor", "token",
 		"assertion", "pin", "recover", "secret", "audit"}},
 }

@@ -25,6 +25,7 @@ import (
 	"tandem/internal/cli/inbox"
 	"tandem/internal/cli/job"
 	"tandem/internal/cli/kit"
+	"tandem/internal/cli/knowledge"
 	"tandem/internal/cli/mcp"
 	"tandem/internal/cli/memory"
 	"tandem/internal/cli/policy"
@@ -196,6 +197,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	jjEntry,
 	manEntry,
 	mcp.Commands,
+	knowledge.Commands,
 	memory.Commands,
 	sources.Commands,
 	policy.Commands,

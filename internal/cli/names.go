@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,15 +38,17 @@ var (
 	keys     = []source{{"resource.list", "items", nil, []string{"key"}, "owner"}}
 	memories = []source{{"memory.list", "records", nil, []string{"id"}, "kind"},
 		{"memory.list", "records", map[string]any{"state": "proposed"}, []string{"id"}, "kind"}}
-	folders = []source{{"source.list", "sources", nil, []string{"name"}, "state"}}
-	jobs    = []source{{"job.list", "jobs", map[string]any{"limit": 500}, []string{"id"}, "task"}}
-	teams   = []source{{"team.list", "teams", nil, []string{"id"}, "goal"}}
-	made    = []source{{"artifact.list", "artifacts", nil, []string{"name"}, "kind"}}
-	works   = []source{{"automation.list", "automations", nil, []string{"name"}, "title"}}
-	runs    = []source{{"automation.runs", "runs", nil, []string{"id"}, "automation"}}
-	relays  = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
-	tenants = []source{{"tenant.list", "tenants", nil, []string{"name"}, "state"}}
-	waiting = []source{{"question.list", "questions", nil, []string{"id"}, "session"}}
+	spacesOf = []source{{"knowledge.list", "spaces", nil, []string{"name"}, "purpose"}}
+	entries  = []source{{"knowledge.list", "items", map[string]any{"items": true}, []string{"id"}, "title"}}
+	folders  = []source{{"source.list", "sources", nil, []string{"name"}, "state"}}
+	jobs     = []source{{"job.list", "jobs", map[string]any{"limit": 500}, []string{"id"}, "task"}}
+	teams    = []source{{"team.list", "teams", nil, []string{"id"}, "goal"}}
+	made     = []source{{"artifact.list", "artifacts", nil, []string{"name"}, "kind"}}
+	works    = []source{{"automation.list", "automations", nil, []string{"name"}, "title"}}
+	runs     = []source{{"automation.runs", "runs", nil, []string{"id"}, "automation"}}
+	relays   = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
+	tenants  = []source{{"tenant.list", "tenants", nil, []string{"name"}, "state"}}
+	waiting  = []source{{"question.list", "questions", nil, []string{"id"}, "session"}}
 )
 
 // arguments says what an argument names, by the command (or its group) and the word that stands for it in the usage.
@@ -57,8 +60,9 @@ var arguments = map[string][]source{
 	"token revoke ID": {{"token.list", "tokens", nil, []string{"id"}, "actor"}},
 	"repo NAME":       repos, "board ID": tasks, "board ON": tasks, "board PEER": peers, "space remove NAME": peers, "space PEER": peers,
 	"secret NAME": secrets, "connector NAME": programs, "provider PROVIDER": models, "provider remove ID": models, "resource KEY": keys,
-	"memory MEMORY":    memories,
-	"source SOURCE":    folders,
+	"memory MEMORY":   memories,
+	"source SOURCE":   folders,
+	"knowledge SPACE": spacesOf, "knowledge ITEM": entries, "knowledge NAME": slices.Concat(spacesOf, entries),
 	"job JOB":          jobs,
 	"queue JOB":        jobs,
 	"team TEAM":        teams,
@@ -73,7 +77,7 @@ var arguments = map[string][]source{
 
 // fresh are commands whose argument is the name of something that is not there yet.
 var fresh = map[string]bool{"session open": true, "session new": true, "actor add": true, "connector add": true, "provider add": true,
-	"repo add": true, "tenant create": true}
+	"repo add": true, "tenant create": true, "knowledge create": true}
 
 // options says what a flag names.
 var options = map[string][]source{"session": sessions, "as": actors, "actor": actors, "space": spaces, "to": peers, "depends-on": tasks,

@@ -82,6 +82,9 @@ func init() {
 		"access.list", "assertion.keys", "tenant.list", "tenant.show", "tunnel.stop", "workspace.reach", "workspace.trust")
 	saying(ownRows, "artifact.keep", "artifact.remove")
 	saying(areWords, "artifact.compare", "artifact.get", "artifact.list", "artifact.show")
+	saying(areWords, "knowledge.add", "knowledge.ask", "knowledge.item", "knowledge.list", "knowledge.show")
+	saying(forPeople, "knowledge.change", "knowledge.close", "knowledge.create", "knowledge.deprecate", "knowledge.promote",
+		"knowledge.remove")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
 	saying(forPeople, "assertion.key_add", "assertion.key_revoke", "tenant.create", "tenant.invite", "tenant.resume", "tenant.suspend")
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")

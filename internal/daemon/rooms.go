@@ -20,6 +20,7 @@ import (
 	"tandem/internal/installation"
 	"tandem/internal/job"
 	"tandem/internal/journal"
+	"tandem/internal/knowledge"
 	"tandem/internal/login"
 	"tandem/internal/memory"
 	"tandem/internal/notify"
@@ -71,6 +72,7 @@ var migrations = []db.Migrations{
 	artifact.Migrations,
 	memory.Migrations,
 	sources.Migrations,
+	knowledge.Migrations,
 	login.Migrations,
 }
 
@@ -99,6 +101,7 @@ type rooms struct {
 	artifact   *artifact.Room
 	memory     *memory.Room
 	source     *sources.Room
+	knowledge  *knowledge.Room
 	login      *login.Room
 }
 
@@ -149,6 +152,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.rooms.resource = resource.New(d.db)
 	d.rooms.memory = memory.New(d.db)
 	d.rooms.memory.Forgot = d.forgotten
+	d.rooms.knowledge = knowledge.New(d.db)
+	d.rooms.knowledge.Forgot = d.forgotten
 	d.rooms.login = login.New(d.db, d.rooms.secret)
 	spaces, err := d.makeSpaces(ctx)
 	if err != nil {
@@ -198,6 +203,7 @@ func (d *Daemon) fill(table *op.Table, spaces []op.Op) error {
 		d.rooms.resource.Ops(),
 		d.rooms.memory.Ops(),
 		d.rooms.source.Ops(),
+		d.rooms.knowledge.Ops(),
 		spaces,
 		d.rooms.session.Ops(),
 		d.rooms.connector.Ops(),

@@ -77,7 +77,7 @@ func (b *browser) signIn(t *testing.T) {
 }
 
 var workPages = []string{"/panel/sessions", "/panel/jobs", "/panel/automations", "/panel/artifacts", "/panel/people", "/panel/memory",
-	"/panel/sources",
+	"/panel/sources", "/panel/knowledge",
 	"/panel/setup", "/panel/copies",
 	"/panel/models", "/panel/board", "/panel/spaces"}
 

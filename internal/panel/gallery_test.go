@@ -46,6 +46,7 @@ func galleryShell(id, title string, back *ui.Crumb) ui.Shell {
 				item("spaces", "Spaces", "/panel/spaces", "spaces", "g e", 0),
 				item("memory", "Memory", "/panel/memory", "memory", "g n", 0),
 				item("sources", "Sources", "/panel/sources", "sources", "g f", 0),
+				item("knowledge", "Knowledge", "/panel/knowledge", "knowledge", "g q", 0),
 			}},
 			{Label: "Authority", Items: []ui.NavItem{
 				item("people", "People", "/panel/people", "people", "g h", 0),
@@ -407,6 +408,10 @@ func galleryPages() []struct {
 		{"forgotten", forgottenPage(galleryShell("memory", "Forgotten", memoryCrumb), sampleForgotten())},
 		{"sources", sourcesPage(galleryShell("sources", "Sources", nil), sampleSources())},
 		{"sources-empty", sourcesPage(galleryShell("sources", "Sources", nil), SourcesView{Now: galleryNow, May: true, PIN: true})},
+		{"knowledge", knowledgePage(galleryShell("knowledge", "Knowledge", nil), sampleKnowledge())},
+		{"knowledge-empty", knowledgePage(galleryShell("knowledge", "Knowledge", nil), KnowledgeView{May: true, PIN: true})},
+		{"knowledge-space", knowledgeSpacePage(galleryShell("knowledge", "handbook", knowledgeCrumb), sampleKnowledgeSpace())},
+		{"knowledge-item", knowledgeItemPage(galleryShell("knowledge", "Release day", knowledgeCrumb), sampleKnowledgeItem())},
 		{"copies", copiesPage(galleryShell("copies", "Copies", nil), sampleCopies())},
 		{"copies-empty", copiesPage(galleryShell("copies", "Copies", nil), CopiesView{Now: galleryNow})},
 		{"setup", setupPage(galleryShell("overview", "First steps", nil), sampleSetup())},

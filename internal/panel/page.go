@@ -21,7 +21,7 @@ func pages() []pageGroup {
 	return []pageGroup{
 		{"", []page{overviewNav(), approvalsNav(), journalNav()}},
 		{"Work", []page{sessionsNav(), jobsNav(), teamsNav(), automationsNav(), relaysNav(), boardNav(), spacesNav(), memoryNav(),
-			sourcesNav()}},
+			sourcesNav(), knowledgeNav()}},
 		{"Authority", []page{peopleNav(), actorsNav(), policyNav()}},
 		{"Rooms", []page{reposNav(), resourcesNav()}},
 		{"House", []page{modelsNav(), connectorsNav(), copiesNav(), tenantsNav(), systemNav()}},

@@ -31,7 +31,7 @@ func sourceRoutes(p *Panel) {
 		func(v *visit) (wire.PreviewIn, error) { return wire.PreviewIn{Folder: field(v, "folder")}, nil },
 		func(v *visit, _ wire.PreviewIn, out wire.PreviewOut) error { return v.sources("", previewed(out)) }, again)
 	form(p, sourcesHref, wire.Add, sourcesHref, "source-bound", func(v *visit) (wire.AddIn, error) {
-		every, err := minutes(field(v, "every"))
+		every, err := wholeNumber(field(v, "every"), "minutes")
 		return wire.AddIn{Name: field(v, "name"), Folder: field(v, "folder"), Every: every}, err
 	}, again)
 	form(p, sourcesHref+"/{id}/sync", wire.Sync, sourcesHref, "source-due", name, again)
@@ -48,13 +48,14 @@ func sourceRoutes(p *Panel) {
 		does: "Revoke it", back: sourcesHref, said: "source-gone", nav: "sources"})
 }
 
-func minutes(s string) (int, error) {
+// wholeNumber reads a field of a form; an empty one is 0.
+func wholeNumber(s, of string) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
-		return 0, fault.New(fault.Invalid, "source", "%.20q is not a number of minutes", s)
+		return 0, fault.New(fault.Invalid, "panel", "%.20q is not a number of %s", s, of)
 	}
 	return n, nil
 }

@@ -53,6 +53,7 @@ func DefaultGrants() []ScopedGrant {
 		}
 		remember := []AccessPermission{CanView, CanRead, CanEdit} // what they write is proposed
 		out = append(out, tree(p+string(KindMemory), who, KindMemory, Allow, remember, Public, Internal, SourceCode))
+		out = append(out, tree(p+string(KindKnowledge), who, KindKnowledge, Allow, remember, Public, Internal, SourceCode))
 		out = append(out, tree(p+string(KindSource), who, KindSource, Allow, look, Public, Internal, SourceCode))
 		for _, k := range []ResourceKind{KindSession, KindRelay} {
 			g := tree(p+string(k), who, k, Allow, everyday, Public, Internal, SourceCode)

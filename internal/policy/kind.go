@@ -17,6 +17,7 @@ const (
 	KindJob        ResourceKind = "job"
 	KindJoin       ResourceKind = "join"
 	KindJournal    ResourceKind = "journal"
+	KindKnowledge  ResourceKind = "knowledge"
 	KindLogin      ResourceKind = "login"
 	KindMemory     ResourceKind = "memory"
 	KindNotify     ResourceKind = "notify"
@@ -40,7 +41,7 @@ const (
 
 var kinds = []ResourceKind{
 	KindActor, KindApproval, KindArtifact, KindAutomation, KindBoard, KindConnector, KindFolder, KindGrant, KindJob, KindJoin,
-	KindJournal, KindLogin,
+	KindJournal, KindKnowledge, KindLogin,
 	KindMemory, KindNotify, KindPolicy,
 	KindProvider, KindRelay, KindRepo, KindResource, KindSecret, KindServer, KindSession, KindSetting, KindSource, KindSpace,
 	KindTenant, KindToken, KindTool, KindTunnel, KindWorkspace,

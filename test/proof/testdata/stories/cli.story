@@ -249,6 +249,40 @@ your-server> tandem source quarantine handbook --reason 'somebody else wrote int
   shows handbook is quarantined
 your-server> tandem source revoke handbook
   shows handbook is revoked
+# Knowledge spaces.
+your-server> tandem knowledge create handbook --purpose 'How we release and who decides'
+  shows handbook is made
+your-server> tandem knowledge create pay --purpose 'What contracts say' --reader person:ann --trust sourced --days 180
+your-server> tandem knowledge list
+  shows What contracts say
+your-server> tandem knowledge add handbook 'Releases are cut on Tuesdays.' --title 'Release day' --covers release/day --key release-day
+  shows waits in handbook
+your-server> tandem knowledge add handbook --title 'Hotfixes' --summary 'Two people approve a hotfix.' --source file:docs/hotfix.md
+let kno_01k8z your-server$ tandem knowledge show handbook --json | grep -o 'kno_[a-z0-9]*' | tail -1
+your-server> tandem knowledge show handbook
+  shows 2 wait for a person
+your-server> tandem knowledge show handbook --state working
+  shows Hotfixes
+your-server> tandem knowledge show kno_01k8z
+  shows Release day
+your-server> tandem knowledge promote kno_01k8z
+  shows is promoted in handbook
+your-server> tandem knowledge promote kno_01k8z --default
+  shows is default in handbook
+your-server> tandem knowledge ask when are releases cut
+  shows Releases are cut on Tuesdays.
+your-server> tandem knowledge ask who approves a hotfix --in handbook
+  shows not known here
+your-server> tandem knowledge change handbook --days 90
+  shows fresh for 90 days
+your-server> tandem knowledge change handbook --reader session:* --reader person:ben
+  shows readers session:*, person:ben
+your-server> tandem knowledge deprecate kno_01k8z --reason 'releases moved to Thursdays'
+  shows is deprecated in handbook
+your-server> tandem knowledge remove kno_01k8z
+  shows is deleted, 1 items
+your-server> tandem knowledge remove handbook
+  shows handbook is deleted, 1 items
 # The journal.
 your-server> tandem audit log --rows
   shows PHASE
