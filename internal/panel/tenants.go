@@ -37,11 +37,10 @@ func tenantInput(v *visit) (identity.TenantIn, error) {
 
 // TenantRow is a tenant in a list.
 type TenantRow struct {
-	Name, Reason    string
-	Own, Suspended  bool
-	People, Actors  int64
-	Since, Changed  time.Time
-	Suspend, Resume string // where that is asked, "" where it is not offered
+	Name, Reason   string
+	Own, Suspended bool
+	People, Actors int64
+	Since, Changed time.Time
 }
 
 // TenantsView is every tenant of this server.
@@ -66,12 +65,6 @@ func (v *visit) tenants(made *identity.TenantOut, problem string) error {
 	for _, t := range list.Tenants {
 		row := TenantRow{Name: t.Name, Reason: t.Reason, Own: t.Own, Suspended: t.State == identity.TenantSuspended, People: t.People,
 			Actors: t.Actors, Since: t.CreatedAt, Changed: orZero(t.ChangedAt)}
-		switch at := "/panel/tenants/" + pathEscape(t.Name); {
-		case row.Suspended:
-			row.Resume = at + "/resume"
-		case !t.Own:
-			row.Suspend = at + "/suspend"
-		}
 		out.Rows = append(out.Rows, row)
 	}
 	m, err := v.means()
