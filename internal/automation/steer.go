@@ -153,7 +153,8 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 		return nil, fault.New(fault.Invalid, string(wire.Begin), "%v", err).
 			WithNext("see its inputs: tandem automation show %s --text", s.Name)
 	}
-	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, 0, ?, '', ?, ?, ?)", row.tenant,
+	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, 0, ?, '', ?, ?, ?)",
+		row.tenant,
 		row.id, row.name, row.digest, row.status, row.cause, row.by, string(given), row.began, state.Next(tx.Now()).Wake,
 		row.actsFor, string(heard), row.parent, row.depth); err != nil {
 		return nil, err

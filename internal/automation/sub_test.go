@@ -112,7 +112,8 @@ func TestARingOfAutomationsEnds(t *testing.T) {
 func TestTheEndOfARunBeginsAnother(t *testing.T) {
 	h := newHouse(t)
 	h.switchOn("name = \"after\"\n[inputs.event]\ntype = \"string\"\n[inputs.body]\ntype = \"object\"\n[[trigger]]\nid = \"ends\"\n" +
-		"ended = \"all\"\n[[node]]\nid = \"mark\"\ninputs = { how = \"input.event\", run = \"input.body.run\" }\n[node.operation]\nname = \"mark.add\"\n" +
+		"ended = \"all\"\n[[node]]\nid = \"mark\"\ninputs = { how = \"input.event\", run = \"input.body.run\" }\n" +
+		"[node.operation]\nname = \"mark.add\"\n" +
 		"input = { text = \"{{how}} {{run}}\" }\n[inputs.body.properties.run]\ntype = \"string\"\n")
 	id := h.begin("name = \"all\"\n[[node]]\nid = \"mark\"\n[node.operation]\nname = \"mark.add\"\ninput = { text = \"x\" }\n", nil)
 	var runs []*wire.Run
