@@ -35,7 +35,9 @@ type live struct {
 	watchers int
 }
 
-func newHub(r *Room) *hub { return &hub{room: r, live: map[string]*live{}, added: make(chan struct{}, 1)} }
+func newHub(r *Room) *hub {
+	return &hub{room: r, live: map[string]*live{}, added: make(chan struct{}, 1)}
+}
 
 func key(tenant, session string) string { return tenant + "\x00" + session }
 

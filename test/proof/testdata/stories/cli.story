@@ -487,6 +487,17 @@ laptop> tandem login use own
 not run: an invitation of another server is needed, which person_login types: tandem login build.example.org:13013#tdj_…
 not run: a login is needed, which person_login has: tandem login forget build.example.org
 not run: a login is needed, which person_present has: tandem login pin build.example.org
+your-server> tandem tenant create acme --owner anna
+  shows the tenant acme is made; anna owns it
+your-server> tandem invite --person ben --tenant acme
+  shows #tdj_
+your-server> tandem tenant list
+  shows acme
+your-server> tandem tenant show acme
+  shows is active
+your-server> tandem tenant suspend acme --reason "the bill is open"
+  shows acme is suspended
+your-server> tandem tenant resume acme
 your-server> tandem person list
   shows owner
 your-server> tandem device list

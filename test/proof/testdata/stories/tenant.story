@@ -1,0 +1,21 @@
+# A second tenant on one server: made, joined, suspended, resumed.
+machines your-server laptop
+your-server$ tandem pin set; tandem up --listen 0.0.0.0:13013
+your-server> tandem tenant create acme --owner anna
+  shows the tenant acme is made; anna owns it
+your-server> tandem invite --person ben --tenant acme
+  shows #tdj_
+your-server> tandem tenant list
+  shows acme
+your-server> tandem tenant show acme
+  shows is active
+your-server> tandem tenant suspend acme --reason "the bill is open"
+  shows acme is suspended
+your-server> tandem tenant resume acme
+let your-server:13013#tdj_… your-server$ tandem invite --person ben --tenant acme --json | grep -o '[0-9.]*:13013#tdj_[^" ]*' | head -1
+laptop> tandem login your-server:13013#tdj_…                  # the line that ben was given, on his machine
+  type 87654321
+  type 87654321
+  shows you are ben at 10.99.2.1
+laptop$ tandem whoami
+  shows in acme
