@@ -17,6 +17,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/egress"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/session"
 	"tandem/internal/session/checkout"
@@ -29,17 +30,28 @@ import (
 
 // buildSessions makes the session room and its driver.
 func (d *Daemon) buildSessions(ctx context.Context) error {
-	guard := &egress.Guard{} // pages are of the outside world
+	guard := &egress.Guard{} // pages, and models of other tenants, are of the outside world
+	outside := guard.Transport()
 	for _, key := range []string{d.Settings.Get("search.brave_key"), d.Settings.Get("search.exa_key")} {
 		if key != "" {
 			d.redact.Learn([]byte(key))
 		}
 	}
-	tools, err := tool.NewRegistry(builtin.All(guard.Transport(), d.searching)...)
+	tools, err := tool.NewRegistry(builtin.All(outside, d.searching)...)
 	if err != nil {
 		return err
 	}
-	keys := session.Keys{Lend: d.rooms.secret.Lend, Env: os.Getenv,
+	keys := session.Keys{Lend: d.rooms.secret.Lend, Env: func(tenant, name string) string {
+		if tenant != identity.LocalTenant { // the environment is the house's
+			return ""
+		}
+		return os.Getenv(name)
+	}, Reach: func(tenant string) http.RoundTripper {
+		if tenant == identity.LocalTenant {
+			return nil
+		}
+		return outside
+	},
 		Put: func(tx *db.Tx, tenant, name, value, by string) error {
 			_, err := d.rooms.secret.Put(tx, tenant, name, value, by)
 			return err

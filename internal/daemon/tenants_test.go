@@ -1,15 +1,19 @@
 package daemon
 
 import (
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/session"
 	"tandem/internal/settings"
 )
 
@@ -187,6 +191,44 @@ func TestAnAssertionFindsItsTenant(t *testing.T) {
 		}
 		if status, body := who("web-2", "acme"); status != 403 || reasonOf(body) != "key_org" {
 			t.Errorf("a key of another organization: %d %s", status, body)
+		}
+	})
+}
+
+// A tenant's models are paid by its own keys and lie outside: the house's environment and this machine's ports are not its own.
+func TestATenantsModelsAreItsOwn(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-of-the-house")
+	var asked atomic.Int32
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"m"}]}`)
+	}))
+	defer inside.Close()
+	wards(t, func(w *ward) {
+		var made identity.TenantOut
+		w.present("tenant.create", map[string]any{"name": "acme", "owner": "ana"}, &made)
+		_, err := w.enter(identity.PersonIn{Invite: made.Invite.Invite, Machine: "laptop"})
+		w.must(err)
+		ana := w.within(made.ID, "ana")
+		for caller, source := range map[*op.Caller]string{&ana: "", nil: "environment"} {
+			c := op.CallerFrom(owner(t, w.Daemon))
+			if caller != nil {
+				c = *caller
+			}
+			out, err := w.calls(c, "provider.list", map[string]any{})
+			w.must(err)
+			for _, p := range out.(session.ProvidersOut).Providers {
+				if p.ID == "openai" && p.Source != source {
+					t.Errorf("%s has a key for openai from %q, and not %q", c.Name, p.Source, source)
+				}
+			}
+			_, err = w.calls(c, "provider.add", map[string]any{"id": "near", "base": inside.URL, "keyless": true})
+			w.must(err)
+			before := asked.Load()
+			_, err = w.calls(c, "provider.models", map[string]any{"id": "near"})
+			if reached := asked.Load() > before; reached != (caller == nil) {
+				t.Errorf("%s reaches a port of this machine: %v, %v", c.Name, reached, err)
+			}
 		}
 	})
 }

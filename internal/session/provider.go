@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"database/sql"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -22,8 +23,10 @@ type Keys struct {
 	// Put stores one in the caller's transaction, and Drop forgets one.
 	Put  func(tx *db.Tx, tenant, name, value, by string) error
 	Drop func(tx *db.Tx, tenant, name string) error
-	// Env is where a key may lie beside the store.
-	Env func(name string) string
+	// Env is where a tenant's key may lie beside the store.
+	Env func(tenant, name string) string
+	// Reach carries calls of a tenant's models; nil for the house's own, which may lie anywhere.
+	Reach func(tenant string) http.RoundTripper
 }
 
 // ProviderInfo is a provider as people see it.
@@ -172,7 +175,7 @@ func (r *Room) withKey(ctx context.Context, tenant string, e catalog.Entry, fn f
 		return err
 	}
 	if e.Env != "" {
-		if v := r.keys.Env(e.Env); v != "" {
+		if v := r.keys.Env(tenant, e.Env); v != "" {
 			return fn(v, "environment")
 		}
 	}
@@ -186,7 +189,7 @@ func (r *Room) OpenModel(ctx context.Context, tenant, id string, fn func(provide
 		return err
 	}
 	return r.withKey(ctx, tenant, e, func(key, _ string) error {
-		m, err := catalog.Open(e, key, nil)
+		m, err := catalog.Open(e, key, r.keys.Reach(tenant))
 		if err != nil {
 			return Explain(err, e.ID)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,7 +121,7 @@ func (h *house) open() {
 	none := func(context.Context, string, string, func([]byte) error) error {
 		return fault.New(fault.NotFound, "secret", "none")
 	}
-	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string) string { return "" },
+	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string, string) string { return "" }, Reach: func(string) http.RoundTripper { return nil },
 		Drop: func(*db.Tx, string, string) error { return nil }},
 		func(context.Context, *db.Tx, string, string) error { return nil })
 	h.room.AsideAt = filepath.Join(filepath.Dir(h.dir), "aside")
