@@ -121,8 +121,9 @@ func (h *house) open() {
 	none := func(context.Context, string, string, func([]byte) error) error {
 		return fault.New(fault.NotFound, "secret", "none")
 	}
-	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string, string) string { return "" }, Reach: func(string) http.RoundTripper { return nil },
-		Drop: func(*db.Tx, string, string) error { return nil }},
+	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string, string) string { return "" },
+		Reach: func(string) http.RoundTripper { return nil },
+		Drop:  func(*db.Tx, string, string) error { return nil }},
 		func(context.Context, *db.Tx, string, string) error { return nil })
 	h.room.AsideAt = filepath.Join(filepath.Dir(h.dir), "aside")
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
