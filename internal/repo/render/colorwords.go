@@ -55,7 +55,7 @@ func (d *Diff) colorEntry(ctx context.Context, o *text.Text, e Entry) error {
 		o.Label("header", title+":\n")
 		if left.binary || right.binary {
 			o.Label("binary", "    (binary)\n")
-		} else if !bytes.Equal(left.data, right.data) {
+		} else if !left.same(right) {
 			d.colorHunks(o, left, right)
 		}
 	}

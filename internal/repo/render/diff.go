@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"context"
+	"io"
 
 	"tandem/internal/repo"
 	"tandem/internal/repo/diff"
@@ -104,7 +105,8 @@ func (d *Diff) Entries(ctx context.Context) ([]Entry, error) {
 type content struct {
 	kind     string // "", file, executable, symlink, submodule, conflict
 	id       string
-	data     []byte
+	data     []byte // of a large binary file its beginning
+	size     int64
 	binary   bool
 	terms    [][]byte // of a conflict of files
 	conflict bool
@@ -121,10 +123,11 @@ func (d *Diff) read(ctx context.Context, v repo.Merge[repo.TreeValue], labels re
 		c := content{conflict: true, mode: "100644"}
 		if fc == nil {
 			c.data = []byte(repo.DescribeConflict(v, labels))
+			c.size = int64(len(c.data))
 			return c, nil
 		}
 		c.data = fc.Materialize(d.Opts.Style, repo.MarkerLen(fc.Contents))
-		c.terms = fc.Contents
+		c.terms, c.size = fc.Contents, int64(len(c.data))
 		if fc.Executable {
 			c.mode = "100755"
 		}
@@ -146,12 +149,41 @@ func (d *Diff) read(ctx context.Context, v repo.Merge[repo.TreeValue], labels re
 		return c, nil
 	}
 	c.id = hexOf(t.ID)
-	var err error
-	c.data, err = d.Store.File(ctx, t.FileID())
-	if t.IsFile() {
-		c.binary = bytes.IndexByte(c.data[:min(len(c.data), 8000)], 0) >= 0
+	if !t.IsFile() {
+		var err error
+		c.data, err = d.Store.File(ctx, t.FileID())
+		c.size = int64(len(c.data))
+		return c, err
 	}
-	return c, err
+	return c, c.load(ctx, d.Store, t.FileID())
+}
+
+// headSize is how much of a file says whether it is binary, as git looks.
+const headSize = 8000
+
+// load reads a file. Of a large binary one it holds the beginning alone: nobody is shown the rest, and no revset searches it.
+func (c *content) load(ctx context.Context, from repo.Store, id repo.FileID) error {
+	r, size, err := from.OpenFile(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	head := make([]byte, min(size, headSize))
+	if _, err := io.ReadFull(r, head); err != nil {
+		return err
+	}
+	c.size, c.binary, c.data = size, bytes.IndexByte(head, 0) >= 0, head
+	if c.binary && size > repo.LargeFile || size <= headSize {
+		return nil
+	}
+	c.data = append(make([]byte, 0, size), head...)[:size]
+	_, err = io.ReadFull(r, c.data[headSize:])
+	return err
+}
+
+// same says whether both sides have the same bytes.
+func (c content) same(o content) bool {
+	return c.size == o.size && (c.id == o.id && c.id != "" || !c.binary && !o.binary && bytes.Equal(c.data, o.data))
 }
 
 func hexOf(s string) string {

@@ -36,7 +36,7 @@ func (d *Diff) Stats(ctx context.Context) ([]StatEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := StatEntry{Entry: e, Delta: len(right.data) - len(left.data), Binary: left.binary || right.binary}
+		s := StatEntry{Entry: e, Delta: int(right.size - left.size), Binary: left.binary || right.binary}
 		if !s.Binary {
 			for _, p := range byLine(d.compare(), left.data, right.data) {
 				if !p.same {

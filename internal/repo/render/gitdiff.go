@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -33,7 +32,7 @@ func (d *Diff) Git(ctx context.Context, o *text.Text) error {
 		o.Printf("diff --git %s %s\n", lp, rp)
 		gitHeader(o, e, left, right)
 		o.Pop()
-		if bytes.Equal(left.data, right.data) {
+		if left.same(right) {
 			continue
 		}
 		if !left.present() {
