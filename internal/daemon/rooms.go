@@ -130,7 +130,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		}
 		return book.Wants{}, false
 	})
-	d.identity.Waits, d.identity.Owners, d.rooms.book.Able = d.rooms.book.Waits, d.rooms.book.Owners, d.identity.Able
+	d.identity.Waits, d.identity.Owners, d.rooms.book.Able = d.waits, d.rooms.book.Owners, d.identity.Able
 	d.rooms.book.Acts, d.rooms.book.Keeps = d.acts, keptFrom
 	d.identity.Own, d.identity.Told = d.rooms.book.FirstOwner, d.tenantTold
 	d.rooms.approval = approval.New(d.db, d.answerGuards())

@@ -59,3 +59,13 @@ func (d *Daemon) systemOf(tenant string) op.Caller {
 	c.Tenant = tenant
 	return c
 }
+
+// waits is what somebody would receive by a name alone: by grants and rules, and in knowledge spaces.
+func (d *Daemon) waits(ctx context.Context, tx *db.Tx, tenant, principal string) ([]string, error) {
+	out, err := d.rooms.book.Waits(ctx, tx, tenant, principal)
+	if err != nil {
+		return nil, err
+	}
+	more, err := d.rooms.knowledge.Waits(ctx, tx, tenant, principal)
+	return append(out, more...), err
+}

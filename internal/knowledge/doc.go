@@ -2,12 +2,12 @@
 //
 // A knowledge space has a purpose, owners, readers, and says what an item needs before it answers and how long it is fresh. An item is
 // working, promoted, default or deprecated. Anybody who may write adds one; it is working, and answers nobody, until an owner who is
-// present has read it and promoted it. A default item comes first for the topics that it covers, and there is one for each topic. A
+// present has read it and promoted it. A default item weighs more, and there is one for each topic. A
 // newer item with the same key takes the place of the older one, which is deprecated and stays.
 //
 // A question is answered with items that hold most of what it asks for, or with the word that it is not known here. Nothing in between is
-// made up: no model is called. Which knowledge spaces a caller may read, and which of them a session was bound to, is a condition of
-// the query, and scores are counted there alone.
+// made up: no model is called. Items are looked for in those knowledge spaces alone that the caller may read, and scores are counted
+// there alone.
 //
 // The journal, stored answers and asks never hold a title, a text, a topic or a source, so that what is removed is gone.
 //

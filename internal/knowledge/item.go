@@ -74,7 +74,10 @@ func settle(in wire.AddIn) error {
 // add notes an item that answers nobody yet. What its author added before with the same key, and nobody promoted, it takes the place of.
 func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Changed, error) {
 	c := op.CallerFrom(ctx)
-	k, err := r.within(ctx, tx, in.Name)
+	k, err := load(tx, c.Tenant, in.Name) // locked, so that it is not deleted meanwhile
+	if err == nil && (k == nil || !reads(ctx, k)) {
+		err = noSpace(in.Name)
+	}
 	if err != nil {
 		return wire.Changed{}, err
 	}

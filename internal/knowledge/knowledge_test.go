@@ -109,6 +109,63 @@ func (b *bench) add(ctx context.Context, in wire.AddIn) wire.Changed {
 	return must(b, ctx, b.room.add, in)
 }
 
+// read is what promotes an item as it stands now, and first makes it a default one, too.
+func (b *bench) read(id string) wire.PromoteIn {
+	b.Helper()
+	in := wire.PromoteIn{ID: id}
+	if err := b.db.QueryRow(b.Context(), "SELECT version FROM knowledge_item WHERE id = ?", id).Scan(&in.Version); err != nil {
+		b.Fatal(err)
+	}
+	return in
+}
+
+func (b *bench) first(id string) wire.PromoteIn {
+	in := b.read(id)
+	in.Default = true
+	return in
+}
+
+// Who administers the house could not change or delete a knowledge space that has readers, so one whose owner had left was nobody's.
+func TestWhoAdministersTheHouseTakesOver(t *testing.T) {
+	both(t, func(b *bench) {
+		must(b, ann, b.room.create, wire.CreateIn{Name: "board", Purpose: "what was decided", Readers: []string{"person:ann", "agent:clerk"}})
+		i := b.add(ann, wire.AddIn{Name: "board", Title: "Offices", Body: "The office moves in May."})
+		admin := op.WithMay(ben, func(string, op.Resource) bool { return true })
+		if got := b.asked(admin, "when does the office move"); got != "" {
+			b.Errorf("who is no reader is answered %q", got)
+		}
+		_, err := do(b, ben, b.room.remove, wire.ItemIn{ID: i.ID})
+		refused(b, fault.NotFound, err)
+		for who, want := range map[string]string{"person:ann": "it owns the knowledge space board",
+			"agent:clerk": "it reads the knowledge space board", "person:clerk": "", "agent:ann": ""} {
+			if got, err := b.room.Waits(b.Context(), nil, "t", who); err != nil || strings.Join(got, "; ") != want {
+				b.Errorf("for %s waits %q, %v", who, got, err)
+			}
+		}
+		must(b, admin, b.room.change, wire.ChangeIn{Name: "board", Owners: &[]string{"ben"}})
+		must(b, ben, b.room.remove, wire.ItemIn{ID: i.ID})
+		must(b, admin, b.room.close, wire.NameIn{Name: "board"})
+	})
+}
+
+// Promoting a default item again, to say that somebody looked, took its default away; and over HTTP a version could be left out.
+func TestLookingAgainTakesNothingAway(t *testing.T) {
+	both(t, func(b *bench) {
+		must(b, ann, b.room.create, wire.CreateIn{Name: "handbook", Purpose: "how we release"})
+		i := b.add(ann, wire.AddIn{Name: "handbook", Title: "Day", Body: "The release day is Tuesday.", Covers: []string{"release/day"}})
+		_, err := do(b, ann, b.room.promote, wire.PromoteIn{ID: i.ID})
+		refused(b, fault.Invalid, err)
+		must(b, ann, b.room.promote, b.first(i.ID))
+		if out := must(b, ann, b.room.promote, b.read(i.ID)); out.State != wire.Default {
+			b.Errorf("looked at again it is %s", out.State)
+		}
+		for _, name := range []string{"ask", "item", "kno_x"} {
+			_, err := do(b, ann, b.room.create, wire.CreateIn{Name: name, Purpose: "x"})
+			refused(b, fault.Invalid, err)
+		}
+	})
+}
+
 func TestWhatAnAgentAddsAnswersNobodyUntilAnOwnerPromotesIt(t *testing.T) {
 	both(t, func(b *bench) {
 		must(b, ann, b.room.create, wire.CreateIn{Name: "handbook", Purpose: "how we release"})
@@ -119,7 +176,7 @@ func TestWhatAnAgentAddsAnswersNobodyUntilAnOwnerPromotesIt(t *testing.T) {
 		if _, err := b.room.item(caller(op.Agent, "other"), wire.ItemIn{ID: i.ID}); !fault.Is(err, fault.NotFound) {
 			b.Errorf("another agent reads what waits: %v", err)
 		}
-		_, err := do(b, ben, b.room.promote, wire.PromoteIn{ID: i.ID})
+		_, err := do(b, ben, b.room.promote, b.read(i.ID))
 		refused(b, fault.Denied, err)
 		_, err = do(b, ann, b.room.promote, wire.PromoteIn{ID: i.ID, Version: 7})
 		refused(b, fault.Conflict, err)
@@ -136,7 +193,7 @@ func TestWhatAnAgentAddsAnswersNobodyUntilAnOwnerPromotesIt(t *testing.T) {
 		if got := b.asked(ann, "when are releases cut"); got != "" {
 			b.Errorf("what was deprecated answers: %q", got)
 		}
-		must(b, ann, b.room.promote, wire.PromoteIn{ID: i.ID})
+		must(b, ann, b.room.promote, b.read(i.ID))
 		must(b, ann, b.room.remove, wire.ItemIn{ID: i.ID})
 		if got := b.asked(ann, "when are releases cut"); got != "" {
 			b.Errorf("what was removed answers: %q", got)
@@ -150,7 +207,7 @@ func TestReaders(t *testing.T) {
 		for _, in := range []wire.CreateIn{{Name: "open", Purpose: "all"}, {Name: "pay", Purpose: "money", Readers: []string{"agent:clerk"}}} {
 			must(b, ann, b.room.create, in)
 			i := b.add(ann, wire.AddIn{Name: in.Name, Title: "Salaries of " + in.Name, Body: "Salaries are paid on the last day."})
-			must(b, ann, b.room.promote, wire.PromoteIn{ID: i.ID})
+			must(b, ann, b.room.promote, b.read(i.ID))
 		}
 		c := op.CallerFrom(caller(op.Agent, "worker"))
 		c.For = []string{"person:ann"} // who may read it, and does not lend it
@@ -185,7 +242,7 @@ func TestOneItemForAKeyAndOneDefaultForATopic(t *testing.T) {
 			return wire.AddIn{Name: "handbook", Title: title, Body: body, Covers: []string{"release/day"}, Key: "release-day"}
 		}
 		old := b.add(ann, day("Tuesday", "The release day is Tuesday."))
-		must(b, ann, b.room.promote, wire.PromoteIn{ID: old.ID, Default: true})
+		must(b, ann, b.room.promote, b.first(old.ID))
 		if again := b.add(ann, day("Tuesday", "The release day is Tuesday.")); !again.Known || again.ID != old.ID {
 			b.Errorf("the same is added twice: %+v", again)
 		}
@@ -194,7 +251,7 @@ func TestOneItemForAKeyAndOneDefaultForATopic(t *testing.T) {
 		if better.ID != draft.ID || better.Version != 2 {
 			b.Errorf("a second draft of one author: %+v after %+v", better, draft)
 		}
-		out := must(b, ann, b.room.promote, wire.PromoteIn{ID: better.ID})
+		out := must(b, ann, b.room.promote, b.read(better.ID))
 		if out.State != wire.Default || !slices.Equal(out.Replaced, []string{old.ID}) {
 			b.Errorf("what takes a default one's place: %+v", out)
 		}
@@ -203,12 +260,11 @@ func TestOneItemForAKeyAndOneDefaultForATopic(t *testing.T) {
 		}
 		other := b.add(ann, wire.AddIn{Name: "handbook", Title: "Calendar", Body: "The release day stands in the calendar.",
 			Covers: []string{"release/day"}})
-		must(b, ann, b.room.promote, wire.PromoteIn{ID: other.ID, Default: true})
+		must(b, ann, b.room.promote, b.first(other.ID))
 		if i, err := b.room.item(ann, wire.ItemIn{ID: better.ID}); err != nil || i.State != wire.Promoted {
 			b.Errorf("there are two default items of a topic: %+v %v", i, err)
 		}
-		_, err := do(b, ann, b.room.promote, wire.PromoteIn{ID: b.add(ann, wire.AddIn{Name: "handbook", Title: "a", Body: "b"}).ID,
-			Default: true})
+		_, err := do(b, ann, b.room.promote, b.first(b.add(ann, wire.AddIn{Name: "handbook", Title: "a", Body: "b"}).ID))
 		refused(b, fault.Conflict, err)
 	})
 }
@@ -218,11 +274,11 @@ func TestFreshnessAndTrust(t *testing.T) {
 	both(t, func(b *bench) {
 		must(b, ann, b.room.create, wire.CreateIn{Name: "ops", Purpose: "where things are", Days: 30, Trust: wire.Sourced})
 		bare := b.add(robot, wire.AddIn{Name: "ops", Title: "Staging", Body: "The staging server is blue."})
-		_, err := do(b, ann, b.room.promote, wire.PromoteIn{ID: bare.ID})
+		_, err := do(b, ann, b.room.promote, b.read(bare.ID))
 		refused(b, fault.Conflict, err)
 		from := []wire.Source{{Kind: "file", Ref: "docs/ops.md"}}
 		i := b.add(robot, wire.AddIn{Name: "ops", Title: "Staging", Body: "The staging server is red.", Sources: from})
-		must(b, ann, b.room.promote, wire.PromoteIn{ID: i.ID})
+		must(b, ann, b.room.promote, b.read(i.ID))
 		for days, stale := range map[int]bool{29: false, 31: true} {
 			b.now = time.Date(2026, 11, 18, 9, 0, 0, 0, time.UTC).Add(time.Duration(days) * 24 * time.Hour)
 			out, err := b.room.ask(ann, wire.AskIn{Question: "staging server"})
@@ -231,7 +287,7 @@ func TestFreshnessAndTrust(t *testing.T) {
 			}
 		}
 		b.now = time.Date(2026, 11, 18, 9, 0, 0, 0, time.UTC).Add(31 * 24 * time.Hour)
-		must(b, ann, b.room.promote, wire.PromoteIn{ID: i.ID}) // somebody looked
+		must(b, ann, b.room.promote, b.read(i.ID)) // somebody looked
 		if out, _ := b.room.ask(ann, wire.AskIn{Question: "staging server"}); out.Stale {
 			b.Error("what was looked at is still stale")
 		}

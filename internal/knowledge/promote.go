@@ -10,29 +10,34 @@ import (
 	"tandem/internal/op"
 )
 
-// owned is an item that the caller may see and answers for, with where it lies. The knowledge space is locked first, always.
+// owned is an item that the caller answers for, with where it lies. The knowledge space is locked first, always.
 func (r *Room) owned(ctx context.Context, tx *db.Tx, id string) (*space, *item, error) {
 	c := op.CallerFrom(ctx)
-	k, i, err := r.seen(ctx, tx, id)
-	if err == nil {
-		err = answers(ctx, k)
-	}
-	if err == nil {
-		k, err = load(tx, c.Tenant, k.Name)
-	}
-	if err == nil && k == nil {
+	var name string
+	err := tx.QueryRow(`SELECT k.name FROM knowledge_item i JOIN knowledge k ON k.tenant = i.tenant AND k.nr = i.place
+		WHERE i.tenant = ? AND i.id = ?`, c.Tenant, id).Scan(&name)
+	if db.NoRows(err) {
 		err = noItem(id)
 	}
-	if err == nil {
-		i, err = find(tx, c.Tenant, id, tx.ForUpdate())
+	if err != nil {
+		return nil, nil, err
 	}
+	k, err := held(ctx, tx, name)
+	if fault.Is(err, fault.NotFound) { // that the item exists is not told either
+		err = noItem(id)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	i, err := find(tx, c.Tenant, id, tx.ForUpdate())
 	if err == nil && i == nil {
 		err = noItem(id)
 	}
-	if err == nil {
-		i.Space = k.Name
+	if err != nil {
+		return nil, nil, err
 	}
-	return k, i, err
+	i.Space = k.Name
+	return k, i, nil
 }
 
 // promote lets an item answer, as read by an owner who is present. One that answers already is fresh again.
@@ -43,7 +48,10 @@ func (r *Room) promote(ctx context.Context, tx *db.Tx, in wire.PromoteIn) (wire.
 		return wire.Changed{}, err
 	}
 	switch {
-	case in.Version != 0 && in.Version != i.Version:
+	case in.Version == 0:
+		return wire.Changed{}, bad("which version of %s was read? version is missing", i.ID).
+			WithNext("read it, and say its version: GET /knowledge/item/%s", i.ID)
+	case in.Version != i.Version:
 		return wire.Changed{}, fault.New(fault.Conflict, "knowledge", "%s is at version %d, not %d", i.ID, i.Version, in.Version).
 			WithNext("read it again: tandem knowledge show %s", i.ID)
 	case k.Trust == wire.Sourced && !sourced(i):
@@ -51,10 +59,10 @@ func (r *Room) promote(ctx context.Context, tx *db.Tx, in wire.PromoteIn) (wire.
 			k.Name, i.ID).
 			WithNext("add it again with --source, as file:PATH or url:ADDRESS")
 	case in.Default && len(i.Covers) == 0:
-		return wire.Changed{}, fault.New(fault.Conflict, "knowledge", "%s covers no topic, so there is nothing for which it comes first", i.ID).
+		return wire.Changed{}, fault.New(fault.Conflict, "knowledge", "%s covers no topic, so it cannot be the default of one", i.ID).
 			WithNext("add it again with --covers, and the same --key")
 	}
-	to, replaced, err := r.stepAside(tx, c, k, i, in.Default)
+	to, replaced, err := r.stepAside(tx, c, k, i, in.Default || i.State == wire.Default) // who looks again takes nothing away
 	if err != nil {
 		return wire.Changed{}, err
 	}
@@ -198,15 +206,12 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.ItemIn) (wire.Remo
 func (r *Room) close(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.RemoveOut, error) {
 	tenant := op.CallerFrom(ctx).Tenant
 	k, err := held(ctx, tx, in.Name)
-	if err == nil {
-		err = answers(ctx, k)
-	}
 	if err != nil {
 		return wire.RemoveOut{}, err
 	}
-	if _,
-		err := tx.Exec("DELETE FROM knowledge_posting WHERE tenant = ? AND nr IN (SELECT nr FROM knowledge_item WHERE tenant = ? AND place = ?)",
-		tenant, tenant, k.nr); err != nil {
+	_, err = tx.Exec(`DELETE FROM knowledge_posting WHERE tenant = ? AND nr IN
+		(SELECT nr FROM knowledge_item WHERE tenant = ? AND place = ?)`, tenant, tenant, k.nr)
+	if err != nil {
 		return wire.RemoveOut{}, err
 	}
 	n, err := tx.Changed("DELETE FROM knowledge_item WHERE tenant = ? AND place = ?", tenant, k.nr)

@@ -11,7 +11,7 @@ import (
 	"tandem/internal/op"
 )
 
-// spaces are those that a caller may read, by name, and only those that a session was bound to.
+// spaces are those that a caller may read, by name.
 func (r *Room) spaces(ctx context.Context, tx *db.Tx, only string) ([]*space, error) {
 	c := op.CallerFrom(ctx)
 	rows, err := tx.Query("SELECT "+spaceColumns+" FROM knowledge WHERE tenant = ? AND (? = '' OR name = ?) ORDER BY name", c.Tenant,
@@ -45,18 +45,19 @@ func (r *Room) seen(ctx context.Context, tx *db.Tx, id string) (*space, *item, e
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := r.spaces(ctx, tx, "")
+	if i == nil || !sees(c, i) {
+		return nil, nil, noItem(id)
+	}
+	k, err := scanSpace(tx.QueryRow("SELECT "+spaceColumns+" FROM knowledge WHERE tenant = ? AND nr = ?", c.Tenant, i.place))
+	if db.NoRows(err) || err == nil && !reads(ctx, k) {
+		err = noItem(id)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, k := range all {
-		if i != nil && i.place == k.nr && sees(c, i) {
-			i.Space = k.Name
-			i.freshen(k, tx.Now())
-			return k, i, nil
-		}
-	}
-	return nil, nil, noItem(id)
+	i.Space = k.Name
+	i.freshen(k, tx.Now())
+	return k, i, nil
 }
 
 func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {

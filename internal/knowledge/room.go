@@ -48,7 +48,7 @@ func (r *Room) Ops() []op.Op {
 			func(in wire.AddIn) op.Resource { return at(in.Name) }, r.add),
 		r.about(wire.Promote.State(op.Spec{Right: "knowledge.write", Present: true, People: true, Method: "POST",
 			Path: "/knowledge/item/{id}/promote",
-			MCP:  "-", Doc: "Let an item answer, as read by you; or come first for the topics that it covers."},
+			MCP:  "-", Doc: "Let an item answer, as read by you; or be the default of its topics, which weighs more."},
 			whole[wire.PromoteIn], r.promote)),
 		r.about(wire.Deprecate.State(op.Spec{Right: "knowledge.write", People: true, Method: "POST",
 			Path: "/knowledge/item/{id}/deprecate", MCP: "-",

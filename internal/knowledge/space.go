@@ -76,9 +76,9 @@ func answers(ctx context.Context, k *space) error {
 // check refuses what a knowledge space cannot be.
 func (k *space) check() error {
 	switch {
-	case !nameForm.MatchString(k.Name):
+	case !nameForm.MatchString(k.Name) || k.Name == "ask" || k.Name == "item" || strings.HasPrefix(k.Name, "kno_"):
 		return bad("%.64q is no name for a knowledge space", k.Name).
-			WithNext("a name has letters, digits, dots, hyphens and underscores, at most 64")
+			WithNext("a name has letters, digits, dots, hyphens and underscores, at most 64; ask, item and kno_… mean something else")
 	case strings.TrimSpace(k.Purpose) == "":
 		return bad("which questions does %s answer? its purpose is missing", k.Name).WithNext("say it in a sentence: --purpose")
 	case len(k.Purpose) > maxPurpose || !plain(k.Purpose):
@@ -149,20 +149,25 @@ func once(all []string) []string {
 	return out
 }
 
-// held is a knowledge space that the caller may read, for who changes it.
+// knows reports whether a caller may know of a knowledge space: who administers the house knows of all, and reads not all of them.
+func knows(ctx context.Context, k *space) bool {
+	return reads(ctx, k) || op.May(ctx, "knowledge.admin", at(k.Name))
+}
+
+// held is a knowledge space that the caller answers for, for who changes it.
 func held(ctx context.Context, tx *db.Tx, name string) (*space, error) {
 	k, err := load(tx, op.CallerFrom(ctx).Tenant, name)
-	if err == nil && (k == nil || !reads(ctx, k)) {
+	if err == nil && (k == nil || !knows(ctx, k)) {
 		err = noSpace(name)
+	}
+	if err == nil {
+		err = answers(ctx, k)
 	}
 	return k, err
 }
 
 func (r *Room) change(ctx context.Context, tx *db.Tx, in wire.ChangeIn) (wire.Space, error) {
 	k, err := held(ctx, tx, in.Name)
-	if err == nil {
-		err = answers(ctx, k)
-	}
 	if err != nil {
 		return wire.Space{}, err
 	}

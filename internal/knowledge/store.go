@@ -56,6 +56,9 @@ func load(tx *db.Tx, tenant, name string) (*space, error) {
 func insert(tx *db.Tx, tenant string, k *space) error {
 	_, err := tx.Exec("INSERT INTO knowledge (tenant, "+spaceColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)", tenant, k.Name, k.nr,
 		k.Purpose, list(k.Owners), list(k.Readers), string(k.Trust), k.Days, k.MadeAt, k.ChangedAt)
+	if db.Exists(err) {
+		return db.ErrAgain
+	}
 	return err
 }
 

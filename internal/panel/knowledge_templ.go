@@ -1196,9 +1196,9 @@ func knowledgeItemPage(s ui.Shell, v KnowledgeItemView) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var44 string
-						templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs("It comes first for the topics that it covers")
+						templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs("It is the default of its topics, and weighs more")
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `knowledge.templ`, Line: 252, Col: 57}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `knowledge.templ`, Line: 252, Col: 61}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var44))
 						if templ_7745c5c3_Err != nil {

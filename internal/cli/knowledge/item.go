@@ -150,7 +150,7 @@ func newPromote(k *kit.Kit) *cobra.Command {
 	var in wire.PromoteIn
 	cmd := &cobra.Command{
 		Use: "promote ITEM", Short: "Let an item answer, as read by you; needs your PIN", Args: cobra.ExactArgs(1),
-		Long: `Let an item answer, as read by you. With --default it comes first for the topics that it covers. An item that answers
+		Long: `Let an item answer, as read by you. With --default it is the default of its topics, and weighs more. An item that answers
 already is fresh again. What has the same key is deprecated.`,
 		Example: "  tandem knowledge promote kno_01k8z\n  tandem knowledge promote kno_01k8z --default",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -168,7 +168,7 @@ already is fresh again. What has the same key is deprecated.`,
 			return say(cmd, k, wire.Promote, in)
 		},
 	}
-	cmd.Flags().BoolVar(&in.Default, "default", false, "it comes first for the topics that it covers")
+	cmd.Flags().BoolVar(&in.Default, "default", false, "it is the default of the topics that it covers, and weighs more")
 	cmd.Flags().Int64Var(&in.Version, "version", 0, "only when it is at this version: the one that you read")
 	return cmd
 }

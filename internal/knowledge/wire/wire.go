@@ -27,7 +27,7 @@ const (
 // State is how far an item is trusted to answer.
 type State string
 
-// The states. Promoted and default items answer; a default one comes first for what it covers.
+// The states. Promoted and default items answer; a default one weighs more.
 const (
 	Working    State = "working"
 	Promoted   State = "promoted"
@@ -171,7 +171,7 @@ type Changed struct {
 // PromoteIn lets an item answer.
 type PromoteIn struct {
 	ID      string `json:"id"`
-	Default bool   `json:"default,omitempty" jsonschema:"it comes first for the topics that it covers"`
+	Default bool   `json:"default,omitempty" jsonschema:"it is the default of the topics that it covers, and weighs more"`
 	Version int64  `json:"version,omitempty" jsonschema:"only when it is at this version: the one that you read"`
 }
 

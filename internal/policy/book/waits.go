@@ -44,7 +44,8 @@ func (b *Book) Waits(ctx context.Context, tx *db.Tx, tenant, principal string) (
 		return nil
 	}
 	if tx != nil {
-		return out, read(tx)
+		err = read(tx)
+		return out, err
 	}
 	err = b.db.Read(ctx, read)
 	return out, err

@@ -12,7 +12,7 @@ laptop> tandem knowledge promote kno_01k8z --default      # you read it: from no
   shows is default in handbook
 laptop> tandem knowledge ask when are releases cut
   shows Releases are cut on Tuesdays.
-laptop> tandem knowledge deprecate kno_01k8z --reason 'releases moved to Thursdays'      # (PIN)
+laptop> tandem knowledge deprecate kno_01k8z --reason 'releases moved to Thursdays'
   shows is deprecated in handbook
 laptop> tandem knowledge remove kno_01k8z                 # its text is deleted (PIN)
   shows is deleted, 1 items
