@@ -155,7 +155,8 @@ func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
 			if b.Command.Bare(i) && strings.HasPrefix(word, "-") {
 				return failure(fault.New(fault.Invalid, "automation", "%s came to begin with a dash: %s would read it as an option", arg,
 					b.Command.Run[0]).
-					WithNext(`write "--" before it in the definition, then: tandem automation add FILE, and tandem automation on %s`, j.name))
+					WithNext(`write "--" before it in the definition, or hand it over as "$1" of sh -c, then: tandem automation add FILE, `+
+						`and tandem automation on %s`, j.name))
 			}
 			in.Argv = append(in.Argv, word)
 		}

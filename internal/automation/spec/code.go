@@ -40,19 +40,24 @@ func (c *Command) Spliced() string {
 	if holeForm.MatchString(c.Run[0]) {
 		return "command.run begins with {{…}}: the program is written out, so that a person sees what runs"
 	}
-	takes := "" // the program that reads the arguments from here on
+	if at := c.program(); at < len(c.Run) && holeForm.MatchString(c.Run[at]) {
+		return fmt.Sprintf("%s runs what {{…}} says: the program is written out, so that a person sees what runs", c.Run[0])
+	}
+	takes := ""       // the program that reads the arguments from here on
+	var runs []string // it, and those before that run it
 	for i, arg := range c.Run {
 		name := strings.TrimRight(path.Base(arg), "0123456789.")
 		_, has := bearing[name]
 		if has || slices.Contains(shells, name) || slices.Contains(languages, name) || slices.Contains(written, name) {
-			takes = name
+			takes, runs = name, append(runs, name)
 			continue
 		}
 		if takes == "" || !holeForm.MatchString(arg) {
 			continue
 		}
 		_, other := bearing[takes]
-		if slices.Contains(written, takes) || !other && (code(c.Run[i-1]) || glued(arg)) || bears(takes, c.Run[i-1], arg) {
+		reads := func(program string) bool { return slices.Contains(written, program) || bears(program, c.Run[i-1], arg) }
+		if !other && (code(c.Run[i-1]) || glued(arg)) || slices.ContainsFunc(runs, reads) {
 			hole := holeForm.FindString(arg)
 			return fmt.Sprintf("%s stands in code that %s runs: whoever chooses its value would choose what is done. "+
 				"Give it as an argument of its own, which "+
@@ -68,27 +73,6 @@ func bears(program, before, arg string) bool {
 		long := strings.HasPrefix(option, "--")
 		return before == option || strings.HasPrefix(arg, option) && (!long || strings.HasPrefix(arg, option+"="))
 	})
-}
-
-// Bare says whether the value of an argument could be read as an option by a program that runs what some options say: it begins with what
-// is filled in, and nothing before it says that options are over.
-func (c *Command) Bare(i int) bool {
-	at := holeForm.FindStringIndex(c.Run[i])
-	if at == nil || at[0] > 0 {
-		return false
-	}
-	takes := false
-	for _, arg := range c.Run[:i] {
-		name := strings.TrimRight(path.Base(arg), "0123456789.")
-		_, has := bearing[name]
-		switch {
-		case has || slices.Contains(written, name):
-			takes = true
-		case slices.Contains(shells, name) || slices.Contains(languages, name) || arg == "--":
-			takes = false // what follows the code of a shell is its arguments
-		}
-	}
-	return takes && !strings.HasPrefix(c.Run[i-1], "-")
 }
 
 // spliced are all commands of a definition that have a {{name}} within code.

@@ -261,11 +261,22 @@ func TestAValueIsDataAndNotCode(t *testing.T) {
 func TestAValueIsNoOption(t *testing.T) {
 	for line, bare := range map[string]bool{
 		"tar -xf a.tar {{w}}": true, "git log {{w}}": true, "make {{w}}": true, "env A=1 tar {{w}}": true, "/usr/bin/find {{w}}": true,
-		"tar -xf a.tar -- {{w}}": false, "tar -xf {{w}}": false, "git log v{{w}}": false, "echo {{w}}": false, "git log": false,
-		"sh -c x sh {{w}}": false, "env sh s.sh {{w}}": false,
+		"tar -xf a.tar -- {{w}}": false, "tar -xf {{w}}": false, "git log v{{w}}": false, "git log": false, "git commit -m {{w}}": false,
+		"sh -c x sh {{w}}": false, "bash -ec x {{w}}": false, "python3 -c x {{w}}": false, "env A=1 sh -c x sh {{w}}": false,
+		// most options take no value, and what is no program's place is only a word
+		"curl -s {{w}}": true, "wget -q {{w}}": true, "rsync -a {{w}} out/": true, "git grep -n {{w}}": true, "git fetch -q {{w}}": true,
+		"git log --oneline {{w}}": true, "tar -x {{w}}": true, "npm run script {{w}}": true, "git log --grep node x {{w}}": true,
+		"rg {{w}}": true, "pandoc -s {{w}}": true, "echo {{w}}": true, "env sh s.sh {{w}}": true, "node -e x {{w}}": true,
+		// whose "--" it is
+		"timeout 5 -- tar {{w}}": true, "env -u A -- tar {{w}}": true, "env -- tar -- {{w}}": false, "nice -n 5 git log -- {{w}}": false,
+		"git commit -m -- {{w}}": true, "timeout {{w}} tar x": true,
 	} {
 		c := Command{Run: strings.Fields(line)}
-		if got := c.Bare(len(c.Run) - 1); got != bare {
+		at := slices.Index(c.Run, "{{w}}")
+		if at < 0 {
+			at = len(c.Run) - 1
+		}
+		if got := c.Bare(at); got != bare {
 			t.Errorf("%s: %t", line, got)
 		}
 	}
