@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -144,7 +145,7 @@ func (r *Room) wakeParent(tx *db.Tx, tenant, parent, child string) error {
 	return err
 }
 
-// orphans cancels the runs whose parent is over, or goes on without them.
+// orphans cancels the runs whose parent is over, or goes on without them. One that cannot be read or ended keeps nobody else from going on.
 func (r *Room) orphans(ctx context.Context) error {
 	all, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+` FROM automation_run WHERE ended_at = 0 AND parent <> '' AND (NOT EXISTS
 		(SELECT 1 FROM automation_run p WHERE p.tenant = automation_run.tenant AND p.id = automation_run.parent AND p.ended_at = 0)
@@ -156,10 +157,13 @@ func (r *Room) orphans(ctx context.Context) error {
 			_, err := r.tell(tx, row.tenant, row.id, func(h *held) error {
 				return h.apply(run.Event{Kind: run.Stopped, Text: "the run " + row.parent + " that began it goes on without it, or is over"})
 			})
+			if errors.Is(err, errUnread) {
+				err = r.giveUp(tx, row, "the server: the run "+row.parent+" that began it goes on without it, or is over")
+			}
 			return err
 		})
 		if err != nil && !fault.Is(err, fault.Conflict) && ctx.Err() == nil {
-			return err
+			r.Log.Error("a run that nobody waits for is not ended", "run", row.id, "err", err)
 		}
 	}
 	return err
