@@ -36,7 +36,8 @@ type Job struct {
 	Discard bool       `json:"discard,omitempty"` // its workspace is to go, though it was not merged
 	Stays   bool       `json:"stays,omitempty"`   // its workspace could not be taken away
 
-	Look *look `json:"look,omitempty"` // another agent's review that is under way
+	Look  *look `json:"look,omitempty"`  // another agent's review that is under way
+	Looks int64 `json:"looks,omitempty"` // how often one was asked for
 
 	Caller op.Caller `json:"caller"`
 	// Voices are those whose comments wait: the agent acts on their words once it has heard them.

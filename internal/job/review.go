@@ -46,6 +46,7 @@ func (j *Job) review(e Event, now time.Time) error {
 	switch {
 	case e.Kind == Look && j.State == wire.Review && j.Look == nil && j.Path != "" && j.Commit == e.Commit:
 		j.Look, j.Reviewer = &look{By: e.Agent, Commit: j.Commit, AskedBy: e.By, At: now}, e.Agent
+		j.Looks = max(j.Looks, j.lastReview()) + 1
 	case e.Kind == Look && j.State == wire.Review && j.Look != nil:
 		return fault.New(fault.Conflict, "job.review", "%s looks at it already", j.Reviewer).WithNext("wait for it: tandem job show %s", j.ID)
 	case e.Kind == Look && j.State == wire.Review:
@@ -55,17 +56,13 @@ func (j *Job) review(e Event, now time.Time) error {
 			WithNext("see where it stands: tandem job show %s", j.ID)
 	case e.Kind == LookOpens:
 		j.Look.Try++
-		j.Look.Seat = fmt.Sprintf("%s-look-%d-%d", Called(j.ID), len(j.Reviews)+1, j.Look.Try)
+		j.Look.Seat = fmt.Sprintf("%s-look-%d-%d", Called(j.ID), j.Looks, j.Look.Try)
 	case e.Kind == LookOpened:
 		j.Look.Session = e.Session
 	case e.Kind == LookAsked:
 		j.Look.Turn = e.Turn
 	case e.Kind == Reviewed:
-		n := int64(1)
-		if len(j.Reviews) > 0 {
-			n = j.Reviews[len(j.Reviews)-1].N + 1
-		}
-		j.Reviews = append(j.Reviews, wire.Reviewed{N: n, By: j.Look.By, Commit: j.Look.Commit, Says: e.Says, Text: e.Text,
+		j.Reviews = append(j.Reviews, wire.Reviewed{N: j.lastReview() + 1, By: j.Look.By, Commit: j.Look.Commit, Says: e.Says, Text: e.Text,
 			Session: j.Look.Session, AskedBy: j.Look.AskedBy, At: now})
 		j.Reviews = j.Reviews[max(0, len(j.Reviews)-maxReviews):]
 		j.Look, j.Reviewer = nil, ""
@@ -73,6 +70,14 @@ func (j *Job) review(e Event, now time.Time) error {
 		j.Look, j.Reviewer = nil, ""
 	}
 	return nil
+}
+
+// lastReview is the number of the newest review; 0 when there is none.
+func (j *Job) lastReview() int64 {
+	if len(j.Reviews) == 0 {
+		return 0
+	}
+	return j.Reviews[len(j.Reviews)-1].N
 }
 
 // wanted says whether the review that is under way is still about what the job is.

@@ -1,0 +1,52 @@
+package job
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/internal/job/wire"
+)
+
+// inReview is a job that a person looks at.
+func inReview() *Job {
+	return &Job{Job: wire.Job{ID: "job_01jabcdef", State: wire.Review, Path: "/r-job", Commit: "c"}}
+}
+
+// happen takes events that have to fit.
+func (j *Job) happen(t *testing.T, events ...Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := j.Apply(e, time.Unix(60, 0)); err != nil {
+			t.Fatalf("%s: %v", e.Kind, err)
+		}
+	}
+}
+
+// The reviewer's words have a key that its seat's name is part of, and a key is taken once: a seat that came again was refused.
+func TestEveryReviewHasASeatOfItsOwn(t *testing.T) {
+	j, seats := inReview(), map[string]bool{}
+	look := func(ends Event) {
+		t.Helper()
+		j.happen(t, Event{Kind: Look, Agent: "m/m", Commit: "c"}, Event{Kind: LookOpens})
+		if seats[j.Look.Seat] {
+			t.Errorf("review %d has the seat of another one: %s", len(seats)+1, j.Look.Seat)
+		}
+		seats[j.Look.Seat] = true
+		j.happen(t, ends)
+	}
+	look(Event{Kind: Overlooked})
+	for range maxReviews + 3 {
+		look(Event{Kind: Reviewed, Says: wire.Good})
+	}
+	if n := j.Reviews[len(j.Reviews)-1].N; len(j.Reviews) != maxReviews || n != maxReviews+3 {
+		t.Errorf("%d reviews are kept, the last is review %d", len(j.Reviews), n)
+	}
+
+	old := inReview() // its reviews were counted in another way
+	old.Reviews = []wire.Reviewed{{N: 7}}
+	old.happen(t, Event{Kind: Look, Commit: "c"}, Event{Kind: LookOpens})
+	if !strings.HasSuffix(old.Look.Seat, "-look-8-1") {
+		t.Errorf("after review 7 comes %s", old.Look.Seat)
+	}
+}
