@@ -60,12 +60,22 @@ func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error)
 		return nil, nil, err
 	}
 	doors := []door{{tls.NewListener(p.listen(far, ""), config), false}}
-	near, taken, err := listenFree("127.0.0.1", defaultPort, false)
+	near, taken, err := listenBeside(far, defaultPort)
 	if err != nil {
 		far.Close()
 		return nil, nil, err
 	}
 	return append(doors, door{p.listen(near, ""), true}), taken, nil
+}
+
+// listenBeside opens loopback beside a door that others reach. Where that door is on the same port of every address, it is what keeps
+// loopback's: no other program does, and nobody is to end one.
+func listenBeside(far net.Listener, port string) (net.Listener, *wire.Taken, error) {
+	near, taken, err := listenFree("127.0.0.1", port, false)
+	if a, ok := far.Addr().(*net.TCPAddr); ok && a.IP.IsUnspecified() && strconv.Itoa(a.Port) == port {
+		taken = nil
+	}
+	return near, taken, err
 }
 
 // listenFree opens host:port; when the port was nobody's wish and is taken, the first free one of a small range, and it says who has it.

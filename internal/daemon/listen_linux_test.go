@@ -31,3 +31,44 @@ func TestATakenPortNamesItsHolder(t *testing.T) {
 		t.Errorf("nobody's port is held by %d %s", pid, program)
 	}
 }
+
+// With --listen 0.0.0.0:39731 the server's own door kept loopback's port, and up told its owner to end that program: the server.
+func TestItsOwnDoorTakesNoPortFromIt(t *testing.T) {
+	for _, every := range []string{"0.0.0.0:0", "[::]:0"} {
+		host, _, _ := net.SplitHostPort(every)
+		far, err := net.Listen(family(host), every)
+		if err != nil {
+			t.Logf("%s cannot be listened on here: %v", every, err)
+			continue
+		}
+		defer far.Close()
+		_, port, _ := net.SplitHostPort(far.Addr().String())
+		near, taken, err := listenBeside(far, port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near.Close()
+		if taken != nil {
+			t.Errorf("beside %s it says that %s has its port", far.Addr(), taken.Holder())
+		}
+	}
+	far, err := net.Listen("tcp4", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	held, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	_, port, _ := net.SplitHostPort(held.Addr().String())
+	near, taken, err := listenBeside(far, port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near.Close()
+	if taken == nil || taken.Address != held.Addr().String() {
+		t.Errorf("of another program's port it says %+v", taken)
+	}
+}
