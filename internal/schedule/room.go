@@ -40,7 +40,7 @@ const longest = time.Minute
 
 // Restored lets what the server of a copy missed be: after a restore the next moment comes as usual.
 func (r *Room) Restored(tx *db.Tx) (int, error) {
-	n, err := tx.Changed("UPDATE schedule SET since_at = ?, failed_at = 0, failure = ''", tx.Now())
+	n, err := tx.Changed("UPDATE schedule SET since_at = ?, failed_at = 0, failure = '', asked_at = 0", tx.Now())
 	return int(n), err
 }
 
@@ -93,6 +93,7 @@ func (r *Room) all() []*row {
 
 // one does what is due and writes down what became of it.
 func (r *Room) one(ctx context.Context, s *row) {
+	began := r.DB.Now()
 	_, err := op.Do(ctx, r.Rooms, wire.Run, wire.KindIn{Kind: s.Kind})
 	if ctx.Err() != nil { // the server ends; the next one makes up for it
 		return
@@ -108,7 +109,7 @@ func (r *Room) one(ctx context.Context, s *row) {
 	written := r.DB.Write(ctx, func(tx *db.Tx) error {
 		var err error
 		if now = tx.Now(); failure == "" {
-			_, err = tx.Exec("UPDATE schedule SET since_at = ?, done_at = ?, failed_at = 0, failure = '' WHERE tenant = ? AND kind = ?", now, now,
+			_, err = tx.Exec("UPDATE schedule SET since_at = ?, done_at = ?, failed_at = 0, failure = '' WHERE tenant = ? AND kind = ?", now, began,
 				s.tenant, string(s.Kind))
 		} else {
 			_, err = tx.Exec("UPDATE schedule SET failed_at = ?, failure = ? WHERE tenant = ? AND kind = ?", now, failure, s.tenant,
@@ -119,7 +120,7 @@ func (r *Room) one(ctx context.Context, s *row) {
 	r.mu.Lock()
 	s.Failure, s.FailedAt, s.unstored = failure, now, written != nil
 	if failure == "" {
-		s.since, s.DoneAt, s.FailedAt = now, now, time.Time{}
+		s.since, s.DoneAt, s.FailedAt = now, began, time.Time{}
 	}
 	told := s.Schedule
 	r.mu.Unlock()

@@ -49,7 +49,7 @@ func check(in wire.SetIn, now time.Time) error {
 
 // due says whether a schedule is to be done now, and else when to look again.
 func due(s *row, now time.Time) (yes bool, next time.Time) {
-	if s.AskedAt.After(s.since) && s.AskedAt.After(s.FailedAt) {
+	if s.AskedAt.After(s.DoneAt) && s.AskedAt.After(s.FailedAt) { // what began before holds nothing of what came after
 		return true, now
 	}
 	wait := again

@@ -53,7 +53,7 @@ type Schedule struct {
 	Grant    string    `json:"grant" jsonschema:"the grant under which the server does it; revoked, it is not done"`
 	By       string    `json:"by"`
 	MadeAt   time.Time `json:"made_at"`
-	DoneAt   time.Time `json:"done_at,omitzero" jsonschema:"when it was last done"`
+	DoneAt   time.Time `json:"done_at,omitzero" jsonschema:"when what was last done began: a copy holds what was there then"`
 	FailedAt time.Time `json:"failed_at,omitzero" jsonschema:"when it last failed, unless it was done since"`
 	Failure  string    `json:"failure,omitempty"`
 	AskedAt  time.Time `json:"asked_at,omitzero" jsonschema:"when a person last had it done at once"`
