@@ -8,6 +8,7 @@ type cache[K comparable, V any] struct {
 	mu         sync.Mutex
 	limit      int
 	size       int
+	given      int64 // bytes that were put, also those that it did not keep
 	young, old map[K]sized[V]
 }
 
@@ -34,11 +35,12 @@ func (c *cache[K, V]) get(k K) (V, bool) {
 }
 
 func (c *cache[K, V]) put(k K, v V, cost int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.given += int64(cost)
 	if cost > c.limit/4 {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.add(k, sized[V]{v, cost})
 }
 
@@ -51,6 +53,13 @@ func (c *cache[K, V]) add(k K, e sized[V]) {
 	}
 	c.young[k] = e
 	c.size += e.cost
+}
+
+// offered is how many bytes were put.
+func (c *cache[K, V]) offered() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.given
 }
 
 // clear forgets everything.

@@ -5,11 +5,14 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"io"
+	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/repo"
 )
 
@@ -130,5 +133,169 @@ func TestTooLargeToHold(t *testing.T) {
 		if most > 16<<20 {
 			t.Errorf("%s: the heap grew by %d bytes", name, most)
 		}
+	}
+}
+
+// What something differs from is held as well: two megabytes that differ from a
+// file of two gigabytes took as much memory, and as often as they said so.
+func TestABaseThatIsTooLargeToHold(t *testing.T) {
+	const size = 64 << 20
+	limits := DefaultLimits
+	limits.Held = 8 << 20
+	head := beginning(make([]byte, size), 1)
+	liar := beginning(make([]byte, 10), 1) // it says that its base is small
+	zeroID := func() string {
+		h := repo.NewObjectHash(repo.BlobObject, size)
+		if _, err := io.CopyN(h, zeros{}, size); err != nil {
+			t.Fatal(err)
+		}
+		return string(h.Sum(nil))
+	}()
+	inPack, loose := largeStore(t), largeStore(t)
+	if _, err := inPack.PutLargeFile(t.Context(), bytes.NewReader(make([]byte, size)), size); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loose.PutFile(t.Context(), make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	if err := loose.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	behind := func(delta []byte) []byte {
+		return newPack(t, 2, func(w *PackWriter) {
+			at := w.at
+			addZeros(t, w, repo.BlobObject, size)
+			var z bytes.Buffer
+			deflate(&z, delta)
+			if err := w.addDelta("", len(delta), w.at-at, z.Bytes()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	waiting := newPack(t, 2, func(w *PackWriter) {
+		addRef(t, w, zeroID, head)
+		addZeros(t, w, repo.BlobObject, size)
+	})
+	outside := newPack(t, 1, func(w *PackWriter) { addRef(t, w, zeroID, liar) })
+	for _, c := range []struct {
+		name  string
+		store *Store
+		packs [][]byte
+	}{
+		{"in its pack", largeStore(t), [][]byte{behind(head)}},
+		{"in its pack, and it lies", largeStore(t), [][]byte{behind(liar)}},
+		{"behind it", largeStore(t), [][]byte{waiting}},
+		{"in the pack before", largeStore(t), [][]byte{
+			newPack(t, 1, func(w *PackWriter) { addZeros(t, w, repo.BlobObject, size) }), outside}},
+		{"in a pack of the repository", inPack, [][]byte{outside}},
+		{"loose in the repository", loose, [][]byte{outside}},
+	} {
+		most := peak(func() {
+			in := c.store.Receive(limits)
+			defer in.Close()
+			var err error
+			for _, data := range c.packs {
+				err = in.Pack(t.Context(), bytes.NewReader(data))
+			}
+			if err == nil || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "too large") {
+				t.Errorf("a base %s: %v", c.name, err)
+			}
+		})
+		if most > 16<<20 {
+			t.Errorf("a base %s: the heap grew by %d bytes", c.name, most)
+		}
+	}
+}
+
+// Two bases that are read in turn are unpacked only so often, and a chain of large
+// ones is read once.
+func TestBasesAreUnpackedOnlySoOften(t *testing.T) {
+	const size = large + 1
+	limits := DefaultLimits
+	limits.Total = 4 * size
+	other := bytes.Repeat([]byte{1}, size)
+	add := func(w *PackWriter, base int64, delta []byte) {
+		var z bytes.Buffer
+		deflate(&z, delta)
+		if err := w.addDelta("", len(delta), w.at-base, z.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hostile := newPack(t, 42, func(w *PackWriter) {
+		first := w.at
+		addZeros(t, w, repo.BlobObject, size)
+		second := w.at
+		if err := w.Add("", repo.Object{Type: repo.BlobObject, Data: other}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 {
+			add(w, first, beginning(other, 2*i+1))
+			add(w, second, beginning(other, 2*i+2))
+		}
+	})
+	in := largeStore(t).Receive(limits)
+	defer in.Close()
+	if err := in.Pack(t.Context(), bytes.NewReader(hostile)); err == nil || !strings.Contains(err.Error(), "unpack to more") {
+		t.Errorf("bases that were read in turn: %v", err)
+	}
+	honest := newPack(t, 41, func(w *PackWriter) {
+		base := w.at
+		addZeros(t, w, repo.BlobObject, size)
+		for i := range 40 {
+			add(w, base, beginning(other, i+1))
+		}
+	})
+	calm := largeStore(t).Receive(limits)
+	defer calm.Close()
+	if err := calm.Pack(t.Context(), bytes.NewReader(honest)); err != nil {
+		t.Errorf("one base of many: %v", err)
+	}
+}
+
+// A difference from a file that nobody holds, as git writes it, travels whole.
+func TestADifferenceFromALargeFileTravelsWhole(t *testing.T) {
+	kept := DefaultLimits
+	t.Cleanup(func() { DefaultLimits = kept })
+	DefaultLimits.Held = 8 << 20
+	const size = 64 << 20
+	from, to := largeStore(t), largeStore(t)
+	unbounded := DefaultLimits
+	unbounded.Held = math.MaxInt
+	send := func(to *Store, limits Limits, data []byte) {
+		t.Helper()
+		in := to.Receive(limits)
+		defer in.Close()
+		for _, err := range []error{in.Pack(t.Context(), bytes.NewReader(data)), in.Check(t.Context()), in.Accept(t.Context())} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var ids []string
+	send(from, unbounded, newPack(t, 2, func(w *PackWriter) {
+		at := w.at
+		addZeros(t, w, repo.BlobObject, size)
+		delta := beginning(make([]byte, size), 3)
+		var z bytes.Buffer
+		deflate(&z, delta)
+		if err := w.addDelta("", len(delta), w.at-at, z.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}))
+	for _, p := range from.objects.order {
+		for i := range p.index.count {
+			ids = append(ids, string(p.index.id(i)))
+		}
+	}
+	if len(ids) != 2 {
+		t.Fatalf("%d objects were stored", len(ids))
+	}
+	var b bytes.Buffer
+	if err := from.WritePack(t.Context(), &b, ids); err != nil {
+		t.Fatal(err)
+	}
+	send(to, DefaultLimits, b.Bytes())
+	if o, err := to.Object(t.Context(), repo.HashObject(repo.BlobObject, make([]byte, 3))); err != nil || len(o.Data) != 3 {
+		t.Errorf("it arrived with %d bytes: %v", len(o.Data), err)
 	}
 }

@@ -121,7 +121,7 @@ type storedEntry struct {
 func damaged(id string) error { return fmt.Errorf("object %x: its pack is damaged", id) }
 
 // stored copies an object's entry out of the pack it lies in; ok is false when it
-// lies in none, or is too large to hold.
+// lies in none, or is or differs from something too large to hold.
 func (o *objects) stored(ctx context.Context, id string, buf *bytes.Buffer) (s storedEntry, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return s, false, err
@@ -136,7 +136,7 @@ func (o *objects) stored(ctx context.Context, id string, buf *bytes.Buffer) (s s
 	if err != nil {
 		return s, false, err
 	}
-	if e.typ == repo.BlobObject && e.size > large {
+	if e.typ == repo.BlobObject && e.size > large || p.onHeavy(e) {
 		return s, false, nil
 	}
 	i, end, ok := p.extent(at)

@@ -17,6 +17,7 @@ type pack struct {
 	path   string // of the file that data is; "" when it is in memory
 	close  func()
 	order  func() []uint32 // the objects as they follow each other, by their place in the index
+	heavy  func() bool     // it has an object that nobody holds to unpack a difference from it
 }
 
 func openPack(base string) (*pack, error) {
@@ -34,8 +35,10 @@ func openPack(base string) (*pack, error) {
 		releaseIdx()
 		return nil, err
 	}
-	return &pack{index: x, lookup: x.find, data: data, path: base + ".pack", close: func() { releaseIdx(); release() },
-		order: sync.OnceValue(x.byOffset)}, nil
+	p := &pack{index: x, lookup: x.find, data: data, path: base + ".pack", close: func() { releaseIdx(); release() },
+		order: sync.OnceValue(x.byOffset)}
+	p.heavy = sync.OnceValue(p.hasHeavy)
+	return p, nil
 }
 
 // maxDeltas bounds a chain of differences; git makes them 50 long.

@@ -129,26 +129,27 @@ func (o *objects) weight(id string, along map[string]struct{}) int64 {
 	if _, ok := along[base]; ok {
 		return int64(e.size)
 	}
-	return grownSize(p.data[e.body:])
+	_, size := deltaSizes(p.data[e.body:])
+	return size
 }
 
-// grownSize is how large an object is that a compressed difference leads to, which
-// stands at its start.
-func grownSize(compressed []byte) int64 {
+// deltaSizes are how large a compressed difference says that its base and its
+// result are; 0 when that cannot be told.
+func deltaSizes(compressed []byte) (base, result int64) {
 	zr, err := openInflater(bytes.NewReader(compressed))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	defer inflaters.Put(zr)
 	var head [2 * binary.MaxVarintLen64]byte
 	n, err := io.ReadFull(zr, head[:])
 	if err != nil && err != io.ErrUnexpectedEOF {
-		return 0
+		return 0, 0
 	}
-	_, k := binary.Uvarint(head[:n])
+	from, k := binary.Uvarint(head[:n])
 	if k <= 0 {
-		return 0
+		return 0, 0
 	}
-	size, _ := binary.Uvarint(head[k:n])
-	return int64(min(size, maxObject))
+	to, _ := binary.Uvarint(head[k:n])
+	return int64(min(from, maxObject)), int64(min(to, maxObject))
 }

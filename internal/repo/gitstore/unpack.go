@@ -7,11 +7,10 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
+	"math"
 	"slices"
 
 	"tandem/internal/repo"
@@ -31,9 +30,11 @@ const mostThin = 64
 type unpacking struct {
 	in    *Incoming
 	p     *incomingPack
-	depth []int16          // of the chain of differences behind each entry
+	lines []lineage        // of each entry
 	named map[string]int64 // offsets
 	bases *cache[baseKey, repo.Object]
+	last  lastBase
+	again int64 // bytes of objects outside of the pack that were read for it
 
 	behind map[int64][]int  // entries that wait for the one at an offset
 	after  map[string][]int // entries that wait for an object
@@ -103,7 +104,7 @@ func (u *unpacking) entry(ctx context.Context, body []byte, at int64) (end int64
 	}
 	i := len(u.p.entries)
 	u.p.entries = append(u.p.entries, packed{offset: at})
-	u.depth = append(u.depth, 0)
+	u.lines = append(u.lines, lineage{})
 	if e.size > large {
 		if err := u.turn(ctx); err != nil {
 			return 0, err
@@ -178,7 +179,7 @@ func (u *unpacking) largeFile(ctx context.Context, body []byte, e entry, i int) 
 	if err != nil || n != int64(e.size) {
 		return 0, refuse("pack cannot be read: %w", errOr(err, io.ErrUnexpectedEOF))
 	}
-	own.id = string(h.Sum(nil))
+	own.id, u.lines[i].size = string(h.Sum(nil)), uint32(e.size)
 	end = int64(e.body) + read.n
 	crc := crc32.NewIEEE()
 	if _, err := io.Copy(crc, until{ctx, u.p.from(int(own.offset), int(end))}); err != nil {
@@ -293,18 +294,16 @@ func (u *unpacking) name(ctx context.Context, i int, e entry, data []byte) (done
 			return false, err
 		}
 		obj.Type = base.Type
-		if size := deltaSize(data); size > u.in.limits.Held {
-			return false, u.tooLarge(size)
-		} else if size > large {
-			if err := u.turn(ctx); err != nil {
-				return false, err
-			}
+		if err := u.hold(ctx, deltaSize(data)); err != nil {
+			return false, err
 		}
 		if obj.Data, err = applyDelta(base.Data, data); err != nil {
 			return false, refuse("pack entry at %d: %w", u.p.entries[i].offset, err)
 		}
 	}
 	own := &u.p.entries[i]
+	u.lines[i].size = uint32(len(obj.Data))
+	u.remember(own.offset, obj)
 	if own.id, err = u.in.take(obj); err != nil {
 		return false, err
 	}
@@ -324,19 +323,7 @@ func (u *unpacking) base(ctx context.Context, i int, e entry) (base repo.Object,
 	at := e.base
 	if e.typ == refDelta {
 		if at, ok = u.named[e.ref]; !ok {
-			if base, err = u.in.object(ctx, e.ref); err == nil {
-				if !u.p.thin && u.in.thin == mostThin {
-					return base, false, refuse("more than %d packs have differences from objects outside of them", mostThin)
-				}
-				u.p.thin = true
-				return base, true, nil
-			}
-			if !errors.Is(err, fs.ErrNotExist) {
-				return base, false, err
-			}
-			u.after[e.ref] = append(u.after[e.ref], i)
-			u.waits++
-			return base, false, nil
+			return u.baseOutside(ctx, i, e)
 		}
 	}
 	j, ok := slices.BinarySearchFunc(u.p.entries, at, func(e packed, at int64) int { return cmp.Compare(e.offset, at) })
@@ -348,12 +335,50 @@ func (u *unpacking) base(ctx context.Context, i int, e entry) (base repo.Object,
 		u.waits++
 		return base, false, nil
 	}
-	if u.depth[i] = u.depth[j] + 1; u.depth[i] > deepest {
+	from, own := u.lines[j], &u.lines[i]
+	if own.depth = from.depth + 1; own.depth > deepest {
 		return base, false, refuse("pack has a chain of more than %d differences", deepest)
 	}
-	base, err = u.p.pack.read(at, u.bases, func(id string) (repo.Object, error) { return u.in.object(ctx, id) })
+	chain := int64(from.chain) + int64(e.size)
+	if own.chain = uint32(min(chain, math.MaxUint32)); chain/4 > int64(u.in.limits.Held) {
+		return base, false, refuse("pack has a chain of differences of %d bytes", chain)
+	}
+	if err := u.hold(ctx, int(from.size)); err != nil {
+		return base, false, err
+	}
+	if u.last.at == at {
+		return u.last.obj, true, nil
+	}
+	if err := u.bounded(); err != nil {
+		return base, false, err
+	}
+	base, err = u.p.pack.read(at, u.bases, func(id string) (repo.Object, error) {
+		size, _ := u.in.sizeOf(id)
+		return u.outside(ctx, id, size)
+	})
 	if err != nil {
 		err = fmt.Errorf("read again what has arrived: %w", err)
 	}
+	u.remember(at, base)
+	return base, err == nil, err
+}
+
+// baseOutside is base for an entry that differs from what its pack does not have,
+// or not yet.
+func (u *unpacking) baseOutside(ctx context.Context, i int, e entry) (base repo.Object, ok bool, err error) {
+	size, ok := u.in.sizeOf(e.ref)
+	if !ok {
+		u.after[e.ref] = append(u.after[e.ref], i)
+		u.waits++
+		return base, false, nil
+	}
+	if !u.p.thin && u.in.thin == mostThin {
+		return base, false, refuse("more than %d packs have differences from objects outside of them", mostThin)
+	}
+	u.p.thin = true
+	if err := u.bounded(); err != nil {
+		return base, false, err
+	}
+	base, err = u.outside(ctx, e.ref, size)
 	return base, err == nil, err
 }
