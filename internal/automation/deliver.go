@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -21,6 +22,8 @@ const (
 	MaxDelivery    = 1 << 20             // bytes of one message
 	keptDeliveries = 20_000              // of one webhook: what came before is known again among these
 	keptBodies     = 100                 // of one webhook: these can be replayed
+	maxUnheard     = 1000                // of one webhook: those that an open run may still come to wait for
+	unheardBytes   = 8 << 20             // and how large they may be together
 	remembered     = 30 * 24 * time.Hour // longer than any sender tries again
 )
 
@@ -135,19 +138,56 @@ func (r *Room) deliver(ctx context.Context, tx *db.Tx, in wire.DeliverIn) (wire.
 		return d, err
 	}
 	op.Note(ctx, "delivery", d.ID)
-	return d, forgetDeliveries(tx, c.Tenant, in.Hook)
+	since, err := openSince(tx, s)
+	if err != nil {
+		return d, err
+	}
+	return d, forgetDeliveries(tx, c.Tenant, in.Hook, since)
 }
 
-// forgetDeliveries lets go what is older or more than is kept.
-func forgetDeliveries(tx *db.Tx, tenant, hook string) error {
-	const newest = "(SELECT id FROM automation_delivery WHERE tenant = ? AND hook = ? ORDER BY id DESC LIMIT 1 OFFSET ?)"
-	if _, err := tx.Exec("UPDATE automation_delivery SET body = '' WHERE tenant = ? AND hook = ? AND body <> '' AND id <= "+newest, tenant,
-		hook,
-		tenant, hook, keptBodies); err != nil {
+// openSince is when the oldest open run of an automation began: what came since then and nobody took, one of them may come to wait for.
+// Without an open run it is never.
+func openSince(tx *db.Tx, s *row) (since int64, err error) {
+	err = tx.QueryRow("SELECT COALESCE(MIN(began_at), ?) FROM automation_run WHERE tenant = ? AND name = ? AND ended_at = 0",
+		int64(math.MaxInt64), s.tenant, s.Name).Scan(&since)
+	return since, err
+}
+
+// unheard are the deliveries that no run took, and of which nothing says that none will.
+const unheard = "run = '' AND why = ''"
+
+// hears lets the open runs of an automation hear a message, unless too many wait to be heard already.
+func (r *Room) hears(tx *db.Tx, s *row, d *wire.Delivery) error {
+	since, err := openSince(tx, s)
+	if err != nil {
 		return err
 	}
-	_, err := tx.Exec("DELETE FROM automation_delivery WHERE tenant = ? AND hook = ? AND (at < ? OR id <= "+newest+")", tenant, hook,
-		tx.Now().Add(-remembered), tenant, hook, keptDeliveries)
+	if since == math.MaxInt64 {
+		d.Why = "no run was open that could wait for it"
+		return nil
+	}
+	var n, bytes int64
+	if err := tx.QueryRow("SELECT count(*), COALESCE(SUM(length(body)), 0) FROM automation_delivery WHERE tenant = ? AND name = ? AND "+
+		"trigger_id = ? AND "+unheard+" AND at >= ?", s.tenant, s.Name, d.Trigger, since).Scan(&n, &bytes); err != nil {
+		return err
+	}
+	if n >= maxUnheard || bytes >= unheardBytes {
+		return fault.New(fault.Exhausted, string(wire.Deliver), "%d messages wait for runs of %s that have not come to wait for them", n, s.Name).
+			WithNext("look at what is open: tandem automation runs list %s", s.Name)
+	}
+	return r.kindle(tx, s)
+}
+
+// forgetDeliveries lets go what is older or more than is kept, but not what an open run, begun at or after since, may come to wait for.
+func forgetDeliveries(tx *db.Tx, tenant, hook string, since int64) error {
+	const newest = "(SELECT id FROM automation_delivery WHERE tenant = ? AND hook = ? ORDER BY id DESC LIMIT 1 OFFSET ?)"
+	if _, err := tx.Exec("UPDATE automation_delivery SET body = '', why = CASE WHEN "+unheard+" THEN 'nobody waited for it' ELSE why END "+
+		"WHERE tenant = ? AND hook = ? AND (body <> '' OR "+unheard+") AND id <= "+newest+" AND NOT ("+unheard+" AND at >= ?)", tenant, hook,
+		tenant, hook, keptBodies, since); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM automation_delivery WHERE tenant = ? AND hook = ? AND (at < ? OR id <= "+newest+" AND NOT ("+unheard+
+		" AND at >= ?))", tenant, hook, tx.Now().Add(-remembered), tenant, hook, keptDeliveries, since)
 	return err
 }
 
@@ -158,7 +198,7 @@ func (r *Room) beginWith(ctx context.Context, tx *db.Tx, s *row, d *wire.Deliver
 		return err
 	}
 	if heard {
-		return r.kindle(tx, s)
+		return r.hears(tx, s, d)
 	}
 	begun, err := r.beginIn(ctx, tx, in, origin{cause: cause})
 	switch {

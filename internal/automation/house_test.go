@@ -348,10 +348,14 @@ func (h *house) switchOn(text string) {
 // deliver brings a message of a webhook whose signature was right; the same mark is the same message.
 func (h *house) deliver(name, trigger, mark, body string) wire.Delivery {
 	h.t.Helper()
-	c := op.Caller{Tenant: "t", Actor: "act_automation." + name, Name: "automation." + name, Kind: op.Service, For: []string{"person:owner"},
-		Door: op.DoorInside, Request: "r"}
-	out, err := op.Do(op.WithCaller(context.Background(), c), h.gate, wire.Deliver, wire.DeliverIn{Name: name, Trigger: trigger,
+	out, err := op.Do(op.WithCaller(context.Background(), h.self(name)), h.gate, wire.Deliver, wire.DeliverIn{Name: name, Trigger: trigger,
 		Hook: "whk_" + name, Mark: mark, Body: body})
 	h.must(err)
 	return out
+}
+
+// self is an automation as a caller.
+func (h *house) self(name string) op.Caller {
+	return op.Caller{Tenant: "t", Actor: "act_automation." + name, Name: "automation." + name, Kind: op.Service, For: []string{"person:owner"},
+		Door: op.DoorInside, Request: "r"}
 }

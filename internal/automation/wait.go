@@ -43,8 +43,8 @@ func (r *Room) hearMessages(h *held) error {
 		if s.Phase != run.Held || n.Wait == nil || n.Wait.Webhook == "" {
 			continue
 		}
-		rows, err := h.tx.Query(`SELECT id, kind, body FROM automation_delivery WHERE tenant = ? AND name = ? AND trigger_id = ? AND run = ''
-			AND body <> '' AND at >= ? ORDER BY id`+h.tx.ForUpdate(), h.tenant, h.name, n.Wait.Webhook, h.began)
+		rows, err := h.tx.Query(`SELECT id, kind, body FROM automation_delivery WHERE tenant = ? AND name = ? AND trigger_id = ?
+			AND `+unheard+` AND at >= ? ORDER BY id`+h.tx.ForUpdate(), h.tenant, h.name, n.Wait.Webhook, h.began)
 		all, err := db.Collect(rows, err, func(rows *sql.Rows) (d delivered, err error) { return d, rows.Scan(&d.id, &d.kind, &d.body) })
 		if err != nil {
 			return err

@@ -1,0 +1,56 @@
+package automation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tandem/internal/automation/wire"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// hearing begins a run that waits for a message of its order, and pauses it there.
+func (h *house) hearing(order any, kind string) string {
+	h.t.Helper()
+	id := h.begin(strings.Replace(fmt.Sprintf(hears, "1ms"), `type = "string"`, "type = "+fmt.Sprintf("%q", kind), 1), map[string]any{"order": order})
+	h.until(id, "it waits", func(r *wire.Run) bool { return strings.Contains(strings.Join(r.Waits, ""), "webhook paid") })
+	return id
+}
+
+// A message that no run took stays while a run is open that may come to wait for it, however many others come; too many are refused, and
+// what nobody can wait for says so. It was lost without a word when 100 others had come. An empty one is heard, too.
+func TestAMessageWaitsForItsRun(t *testing.T) {
+	h := newHouse(t)
+	id := h.hearing("1", "string")
+	do(h, wire.Pause, wire.RunIn{ID: id})
+	mine := h.deliver("all", "paid", "mine", `{"sum": 5, "data": {"order": "1"}}`).ID
+	for i := range keptBodies + 1 {
+		h.deliver("all", "paid", fmt.Sprint("m", i), `{"sum": 5, "data": {"order": "other"}}`)
+	}
+	var body string
+	h.must(h.DB.QueryRow(t.Context(), "SELECT body FROM automation_delivery WHERE id = ?", mine).Scan(&body))
+	if body == "" {
+		t.Fatal("it is lost")
+	}
+	h.must(h.write(fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		INSERT INTO automation_delivery (tenant, id, name, hook, trigger_id, sender, mark, kind, body, run, why, at)
+		SELECT tenant, id || i, name, hook, trigger_id, '', mark || i, kind, '{"data": 1}', '', '', at FROM automation_delivery, n WHERE id = '%s'`,
+		maxUnheard, mine)))
+	_, err := op.Do(op.WithCaller(t.Context(), h.self("all")), h.gate, wire.Deliver, wire.DeliverIn{Name: "all", Trigger: "paid",
+		Hook: "whk_all", Mark: "more", Body: "{}"})
+	if !fault.Is(err, fault.Exhausted) {
+		t.Errorf("one more is taken: %v", err)
+	}
+	do(h, wire.Resume, wire.RunIn{ID: id})
+	h.until(id, "it hears its own", isOver)
+	late := h.deliver("all", "paid", "late", `{"sum": 5, "data": {"order": "1"}}`)
+	if !strings.Contains(late.Why, "no run was open") {
+		t.Errorf("what nobody can wait for says %q", late.Why)
+	}
+
+	id = h.begin("name = \"all\"\n[[trigger]]\nid = \"paid\"\nwebhook = \"generic\"\n[[node]]\nid = \"hear\"\n"+
+		"[node.wait]\nwebhook = \"paid\"\n", nil)
+	h.deliver("all", "paid", "ping", "")
+	h.until(id, "it hears the ping", isOver)
+}
