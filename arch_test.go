@@ -177,7 +177,7 @@ var houseMap = []wall{
 	{pkg: "httpapi", may: "gate journal identity"},
 	{pkg: "oauth", may: "gate identity"},
 	{pkg: "mcpserver", may: "gate identity oauth"},
-	{pkg: "compat", may: "gate"},
+	{pkg: "compat", may: "gate wires"},
 	// pages take the handles, In and Out of rooms, and nothing else: TestPagesNameNoService
 	{pkg: "panel", may: "gate identity oauth wires panel/* settings provider approval journal policy/book board space space/peer session " +
 		"session/terminal session/relay repo/host"},

@@ -81,6 +81,11 @@ func (s *Server) Described() map[string]http.Handler {
 		}
 	}
 	maps.DeleteFunc(out, func(pattern string, _ http.Handler) bool { return strings.Contains(pattern, " /workflow-hooks") })
+	for _, l := range lacking {
+		for _, route := range l.routes {
+			delete(out, route)
+		}
+	}
 	return out
 }
 
@@ -131,9 +136,7 @@ func unbuilt(q *request, family string) (any, error) {
 	case strings.Contains(way, "handoffs"), strings.Contains(way, "graduation"), strings.Contains(way, "artifacts"):
 		next = "what runs made: tandem artifact list, or GET /artifacts"
 	}
-	write(q.w, http.StatusNotImplemented, obj{"error": "automations here have no such part", "code": "unbuilt", "retryable": false,
-		"next": next})
-	return nil, nil
+	return q.lacks("automations here have no such part", next)
 }
 
 // automation is one of ours, as far as the clients know it.

@@ -94,7 +94,14 @@ func (s *Server) Mounts() map[string]http.Handler {
 	for pattern, h := range signInRoutes {
 		out[pattern] = s.handle(h)
 	}
+	for pattern, h := range coderRoutes {
+		out[pattern] = s.handle(h)
+	}
+	for pattern, h := range missionRoutes {
+		out[pattern] = s.handle(h)
+	}
 	automationMounts(s, out)
+	lackingMounts(s, out)
 	out["GET /run/{run}/events"] = http.HandlerFunc(s.runEvents)
 	out["GET /resource/events"] = http.HandlerFunc(s.resourceEvents)
 	out["GET /global/event"] = http.HandlerFunc(s.GlobalEvents)

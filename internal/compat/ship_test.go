@@ -1,0 +1,79 @@
+package compat_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/client"
+	teams "tandem/internal/team/wire"
+	"tandem/internal/testenv"
+)
+
+var update = flag.Bool("update", false, "write the table of methods again")
+
+// words are before the table.
+const words = `# Jobs and teams in the published SDKs
+
+The TypeScript and the Python client know jobs as coder runs and teams as missions. Names are those of the Python client.
+
+- A coder run is a [job](job.md), with ` + "`workflow_mode` `issue_fix`" + `. Its folder is ` + "`repo_binding.workspace_root`" + `; without one, the served
+  repository named by ` + "`repo_slug`" + `, else the first granted folder. It begins at once and works by itself: ` + "`execute_next` and `execute_all`" + `
+  answer where it stands, and a run that somebody stopped stays stopped.
+- A run is ` + "`queued`, `running`, `awaiting_approval` (in review), `completed` (merged), `cancelled`" + ` (somebody stopped it) or
+  ` + "`failed`" + ` (it could not go on, and ` + "`detail`" + ` says why). ` + "`needs`" + ` is what its agent waits for. A person merges.
+- A mission is a [team](team.md). Its work items are told to the lead, and a person approves the plan. Without a ` + "`workspace_root`" + ` it works in the
+  first granted folder. It is ` + "`draft`" + ` until then, ` + "`running`, `paused`" + ` (also when it is blocked), ` + "`succeeded` or `canceled`" + `.
+- Events that are taken are ` + "`mission_paused`, `mission_resumed` and `mission_canceled`" + `; the others answer 501.
+- ` + "`worktrees.cleanup`" + ` tells of the checkouts of jobs, and removes none: tandem takes each away when its job is merged or discarded.
+
+A check, a budget and a program as agent are told with ` + "`POST /jobs` and `POST /teams`" + `. This page is made by a test that calls every method of both
+clients.
+
+| method | what it is |
+|---|---|
+`
+
+// Coder runs, missions, teams and worktrees of the published clients, unchanged, against the real binary. What each method is, mapped or
+// 501 with what to do instead, is in a table that this test makes.
+func TestPublishedClientsShip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("published clients are not part of the short run")
+	}
+	e := start(t)
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-qm", "first"}} {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com", "-C", e.folder}, args...)...)
+		cmd.Env = testenv.Env(t)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	person := client.Socket(filepath.Join(e.home, ".tandem", "tandem.sock")).WithPIN(pin)
+	var team teams.Team
+	call := func(name string, in any) {
+		t.Helper()
+		if err := person.Call(t.Context(), name, in, &team); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call("team.start", teams.StartIn{Goal: "a goal", Folder: e.folder})
+	call("team.plan", teams.EditIn{ID: team.ID, Plan: teams.Plan{Tasks: []teams.Item{{Name: "one", Text: "do one thing"}}}})
+	table := filepath.Join("..", "..", "docs", "sdk.md")
+	got := words + e.run(t, testenv.Tool(t, "node"), filepath.Join("testdata", "ship.mjs"))
+	if *update {
+		if err := os.WriteFile(table, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(table); err != nil || got != string(want) {
+		t.Errorf("the methods are\n%s\nand the table says\n%s\n%v: write it again with -update", got, want, err)
+	}
+	call("team.approve", teams.ApproveIn{ID: team.ID, Version: team.Version})
+	if out := e.run(t, testenv.Tool(t, "python"), filepath.Join("testdata", "ship.py")); strings.TrimSpace(out) !=
+		"coder, missions, teams and worktrees ok" {
+		t.Errorf("it printed %q", out)
+	}
+}
