@@ -114,7 +114,8 @@ type Place struct {
 }
 
 // Locate finds the granted folder of a path, which may be relative to dir. It refuses what is outside, what is read-only
-// when write is asked for, and sensitive files. What policy says of the path is the gate's to answer.
+// when write is asked for, what may be written and not read, and sensitive files. What else policy says of the path is the gate's to
+// answer.
 func (s *Scope) Locate(dir, path string, write bool) (Place, error) {
 	if path == "" {
 		path = "."
@@ -138,6 +139,10 @@ func (s *Scope) Locate(dir, path string, write bool) (Place, error) {
 		if write && f.ReadOnly {
 			return Place{}, fault.New(fault.Denied, "tool", "%s was granted for reading only", f.Path).
 				WithNext("a person can change that: tandem grant folder %s", f.Path)
+		}
+		if write && f.seen(rel).Hidden { // a change shows what was there before, and whether a guess of it was right
+			return Place{}, fault.New(fault.Denied, "tool", "%s may not be read, so it cannot be changed (%s)", path, f.seen(rel).By).
+				WithNext("a person can say why: tandem policy explain --help")
 		}
 		return Place{Path: real, Rel: rel, Folder: f}, nil
 	}
