@@ -2,7 +2,6 @@ package automation
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/automation/hook"
+	"tandem/internal/automation/spec"
 	"tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -235,7 +235,7 @@ func (r *Room) given(tx *db.Tx, s *row, d *wire.Delivery, body string) (in wire.
 
 // message is the body of a message as a value: JSON, or the text.
 func message(body string) (value any) {
-	if json.Unmarshal([]byte(body), &value) != nil {
+	if spec.Decode([]byte(body), &value) != nil {
 		return body
 	}
 	return value

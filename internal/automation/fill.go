@@ -69,7 +69,7 @@ func outputs(n *spec.Node, answer any) (map[string]any, error) {
 		return nil, fmt.Errorf("it gave %d bytes; %d are allowed", len(data), maxOutput)
 	}
 	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
+	if err := spec.Decode(data, &fields); err != nil {
 		return nil, fmt.Errorf("it gave no object with outputs")
 	}
 	return chosen(n, fields), nil
@@ -99,7 +99,7 @@ func spoken(n *spec.Node, said string) (map[string]any, error) {
 	if inner, ok := strings.CutPrefix(said, "```json"); ok {
 		bare = strings.TrimSuffix(strings.TrimSpace(inner), "```")
 	}
-	if json.Unmarshal([]byte(bare), &fields) == nil {
+	if spec.Decode([]byte(bare), &fields) == nil {
 		if out := chosen(n, fields); len(out) == len(n.Output) {
 			return out, nil
 		}
@@ -109,7 +109,7 @@ func spoken(n *spec.Node, said string) (map[string]any, error) {
 			break
 		}
 		var v any
-		if !o.Plain() && json.Unmarshal([]byte(bare), &v) == nil {
+		if !o.Plain() && spec.Decode([]byte(bare), &v) == nil {
 			return map[string]any{name: v}, nil
 		}
 		return map[string]any{name: said}, nil

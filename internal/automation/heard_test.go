@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -53,4 +54,27 @@ func TestAMessageWaitsForItsRun(t *testing.T) {
 		"[node.wait]\nwebhook = \"paid\"\n", nil)
 	h.deliver("all", "paid", "ping", "")
 	h.until(id, "it hears the ping", isOver)
+}
+
+// Numbers are compared as they are written. 9007199254740993 was 9007199254740992, and 12345678 was not the text of these digits.
+func TestAMatchReadsNumbersAsTheyAreWritten(t *testing.T) {
+	h := newHouse(t)
+	id := h.hearing(json.Number("9007199254740993"), "integer")
+	for _, wrong := range []string{"9007199254740992", "true", `"x"`, "[9007199254740993]", "9007199254740993.5"} {
+		h.deliver("all", "paid", wrong, `{"sum": 1, "data": {"order": `+wrong+`}}`)
+	}
+	h.deliver("all", "paid", "right", `{"sum": 2, "data": {"order": 9007199254740993}}`)
+	got := h.until(id, "it hears its own", isOver)
+	if heard := fmt.Sprint(got.Steps[1].Output); heard != "map[body:map[data:map[order:9007199254740993] sum:2]]" {
+		t.Errorf("it heard %s", heard)
+	}
+	for _, c := range []struct {
+		a, b any
+		same bool
+	}{{json.Number("12345678"), "12345678", true}, {true, "true", false}, {true, true, true}, {json.Number("1"), true, false},
+		{json.Number("9007199254740993"), json.Number("9007199254740992"), false}} {
+		if same(c.a, c.b) != c.same || same(c.b, c.a) != c.same {
+			t.Errorf("%v is %v: %t", c.a, c.b, !c.same)
+		}
+	}
 }

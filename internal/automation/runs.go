@@ -45,7 +45,7 @@ func scanRun(rows interface{ Scan(...any) error }) (*runRow, error) {
 		return nil, err
 	}
 	r.began, r.ended, r.wake = db.Time(began), db.Time(ended), db.Time(wake)
-	return &r, json.Unmarshal([]byte(given), &r.given)
+	return &r, spec.Decode([]byte(given), &r.given)
 }
 
 func collectRuns(rows *sql.Rows, err error) ([]*runRow, error) {

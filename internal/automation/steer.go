@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"tandem/internal/automation/run"
+	"tandem/internal/automation/spec"
 	"tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -145,7 +146,7 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(given, &row.given); err != nil {
+	if err := spec.Decode(given, &row.given); err != nil {
 		return nil, err
 	}
 	state, err := run.Begin(a, row.given, row.began)

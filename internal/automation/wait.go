@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -86,11 +86,30 @@ func (h *held) meant(n *spec.Node, body any) bool {
 			table, _ := at.(map[string]any)
 			at = table[name]
 		}
-		if !ok || at == nil || fmt.Sprint(at) != fmt.Sprint(want) {
+		if !ok || at == nil || !same(at, want) {
 			return false
 		}
 	}
 	return true
+}
+
+// same compares two values: numbers by their digits as they are written, also with a text of these digits, all else as it is.
+func same(a, b any) bool {
+	word := func(v any) (string, bool) {
+		switch v := v.(type) {
+		case string:
+			return v, true
+		case json.Number:
+			return v.String(), true
+		}
+		return "", false
+	}
+	one, isWord := word(a)
+	other, too := word(b)
+	if isWord && too {
+		return one == other
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // looksFor looks whether a shared key is there that a node waits for, as the automation: what that may not read never comes.
@@ -107,7 +126,7 @@ func (r *Room) looksFor(ctx context.Context, j *job, caller op.Caller) result {
 	out := map[string]any{}
 	if _, there := j.node.Output["value"]; there {
 		var v any
-		if json.Unmarshal(got.Value, &v) != nil || len(got.Value) > maxOutput {
+		if spec.Decode(got.Value, &v) != nil || len(got.Value) > maxOutput {
 			return result{waits: "the shared key " + key + ", whose value cannot be taken", look: r.DB.Now().Add(lookAtKey)}
 		}
 		out["value"] = v

@@ -45,6 +45,12 @@ type Event struct {
 	Cost    float64        `json:"cost,omitempty"`
 }
 
+// UnmarshalJSON reads an event as it is stored, with the numbers of its outputs as they are written.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	type plain Event
+	return spec.Decode(data, (*plain)(e))
+}
+
 // Apply takes an event in. What does not fit is refused and changes nothing.
 func (r *Run) Apply(e Event) error {
 	if e.Tokens < 0 || e.Cost < 0 || math.IsNaN(e.Cost) {

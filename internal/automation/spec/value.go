@@ -1,8 +1,11 @@
 package spec
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -75,7 +78,51 @@ func (s *Schema) UnmarshalTOML(v any) error {
 func (s *Schema) MarshalJSON() ([]byte, error) { return json.Marshal(&s.Schema) }
 
 // Accepts says why a value is not of this schema, or nil.
-func (s *Schema) Accepts(value any) error { return s.resolved.Validate(value) }
+func (s *Schema) Accepts(value any) error {
+	value, err := measured(value)
+	if err != nil {
+		return err
+	}
+	return s.resolved.Validate(value)
+}
+
+// measured is a value with its numbers as schemas compare them.
+func measured(value any) (_ any, err error) {
+	switch v := value.(type) {
+	case json.Number:
+		return v.Float64()
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, one := range v {
+			if out[name], err = measured(one); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, one := range v {
+			if out[i], err = measured(one); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return value, nil
+}
+
+// Decode reads JSON with its numbers as they are written: an id of 17 digits keeps them all.
+func Decode(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is more than one value")
+	}
+	return nil
+}
 
 // at is the schema of a field, nil when the schema does not tell.
 func (s *Schema) at(way []string) *jsonschema.Schema {
