@@ -42,7 +42,7 @@ func listed(path string, used map[string]bool) error {
 
 // forsaken removes lists whose copies are not there.
 func forsaken(folder string) error {
-	lists, err := filepath.Glob(filepath.Join(folder, "*.pieces"))
+	lists, err := named(folder, piecesName)
 	for _, list := range lists {
 		if _, there := os.Lstat(strings.TrimSuffix(list, ".pieces") + ".copy"); errors.Is(there, fs.ErrNotExist) {
 			err = errors.Join(err, os.Remove(list))

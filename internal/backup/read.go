@@ -47,9 +47,8 @@ func Newest(path string) (string, error) {
 
 // Copies are the copies in a folder, the oldest first.
 func Copies(folder string) ([]string, error) {
-	list, err := filepath.Glob(filepath.Join(folder, "*.copy"))
-	slices.Sort(list)
-	return list, err
+	list, err := named(folder, anyCopy)
+	return slices.DeleteFunc(list, func(path string) bool { return !copyName.MatchString(filepath.Base(path)) && !IsCopy(path) }), err
 }
 
 // IsCopy says whether a file begins as a copy of this form does.

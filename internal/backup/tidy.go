@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -78,7 +77,8 @@ func sweep(chunks string, used map[string]bool) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		if strings.HasPrefix(e.Name(), ".tandem-") || !used[filepath.Base(filepath.Dir(path))+e.Name()] {
+		name := filepath.Base(filepath.Dir(path)) + e.Name()
+		if halfPiece.MatchString(name) || pieceName.MatchString(name) && !used[name] {
 			return os.Remove(path)
 		}
 		return nil
@@ -92,18 +92,22 @@ func sweep(chunks string, used map[string]bool) error {
 // idle is for how long nothing is written of a copy that was cut off.
 const idle = time.Hour
 
-// Halves removes what copies that were cut off left in a folder.
-func Halves(folder string, now time.Time) error {
+// Halves removes what copies that were cut off left in a folder, in which other things of other people may be, and names what went.
+func Halves(folder string, now time.Time) (gone []string, err error) {
 	_, left, err := halves(folder, now)
 	for _, path := range left {
-		err = errors.Join(err, os.Remove(path))
+		if removeErr := os.Remove(path); removeErr != nil {
+			err = errors.Join(err, removeErr)
+		} else {
+			gone = append(gone, path)
+		}
 	}
-	return err
+	return gone, err
 }
 
 // halves are the files of copies that are not there yet: of those that may be under way, and what was left of others.
 func halves(folder string, now time.Time) (underWay, left []string, err error) {
-	list, err := filepath.Glob(filepath.Join(folder, ".tandem-*"))
+	list, err := named(folder, halfCopy)
 	for _, path := range list {
 		st, statErr := os.Lstat(path)
 		switch {

@@ -119,9 +119,7 @@ func (d *Daemon) backup(ctx context.Context, in BackupIn) (out BackupOut, err er
 		return out, err
 	}
 	if st, err := os.Stat(in.Path); err == nil && st.IsDir() {
-		if err := backup.Halves(in.Path, out.Made); err != nil {
-			d.Log.Warn("remove what is left of copies that were cut off", "path", in.Path, "err", err)
-		}
+		d.removeHalves(in.Path)
 	}
 	w, err := backup.Create(in.Path, out.Made, in.secret(), naming)
 	if err != nil {
@@ -230,6 +228,17 @@ func (d *Daemon) backupBeforeMigrating(ctx context.Context) error {
 	return err
 }
 
+// removeHalves removes what copies that were cut off left in a folder. Where one cannot go, a copy is made all the same.
+func (d *Daemon) removeHalves(folder string) {
+	gone, err := backup.Halves(folder, d.db.Now())
+	for _, path := range gone {
+		d.Log.Info("removed what a copy that was cut off left", "path", path)
+	}
+	if err != nil {
+		d.Log.Warn("remove what is left of copies that were cut off", "path", folder, "err", err)
+	}
+}
+
 // keptAside is how many copies of a kind stay in the data folder, and how long one
 // stays in any case.
 const keptAside, asideFor = 3, 7 * 24 * time.Hour
@@ -237,7 +246,7 @@ const keptAside, asideFor = 3, 7 * 24 * time.Hour
 // tidyCopies removes old copies that were made by themselves, and what cut-off
 // writing left behind.
 func (d *Daemon) tidyCopies() {
-	err := backup.Halves(d.data, d.db.Now())
+	err := wholefile.ForsakeAll(d.data, d.db.Now().Add(-time.Hour))
 	for _, why := range []string{"before-migrating-", "before-restore-", "before-going-on-"} {
 		list, globErr := filepath.Glob(filepath.Join(d.data, why+"*.backup"))
 		err = errors.Join(err, globErr)

@@ -57,11 +57,7 @@ func (d *Daemon) backupBySchedule(ctx context.Context, w wire.What) (string, err
 	if err := d.ownCopies(folder); err != nil {
 		return "", err
 	}
-	for _, dir := range []string{w.Path, folder} {
-		if err := backup.Halves(dir, d.db.Now()); err != nil {
-			return "", err
-		}
-	}
+	d.removeHalves(w.Path)
 	out, err := d.backup(ctx, BackupIn{Path: folder, Recipient: w.Recipient, Repos: w.Repos})
 	if err != nil {
 		return "", err

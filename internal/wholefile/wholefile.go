@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // Write replaces the file at path by data.
@@ -50,6 +51,18 @@ func Forsake(path string) error {
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), half(path)) && e.Type().IsRegular() {
 			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(path), e.Name())))
+		}
+	}
+	return err
+}
+
+// ForsakeAll removes what crashes left in a folder that is the program's own, where nothing was written to it since.
+func ForsakeAll(folder string, since time.Time) error {
+	list, err := os.ReadDir(folder)
+	for _, e := range list {
+		if st, statErr := e.Info(); statErr == nil && st.Mode().IsRegular() && strings.HasPrefix(e.Name(), ".tandem-") &&
+			st.ModTime().Before(since) {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
 		}
 	}
 	return err
