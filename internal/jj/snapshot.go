@@ -278,21 +278,29 @@ func (pr *printer) warnUntracked(s workcopy.SnapshotStats) {
 }
 
 // warnLeftOut lists files that were left out for their size or their name, and
-// gives the biggest size.
+// gives the biggest size that may be allowed.
 func (pr *printer) warnLeftOut(s workcopy.SnapshotStats) (biggest int64) {
 	var lines []string
 	slices.SortFunc(s.Untracked, func(a, b workcopy.Untracked) int { return repo.ComparePaths(a.Path, b.Path) })
-	for _, u := range s.Untracked {
-		if u.Size == 0 {
+	never := len(s.Outgrown) > 0
+	for _, u := range append(slices.Clone(s.Untracked), s.Outgrown...) {
+		switch {
+		case u.Size == 0:
 			continue
+		case u.Size > repo.LargestFile:
+			never = true
+		default:
+			biggest = max(biggest, u.Size)
 		}
-		biggest = max(biggest, u.Size)
 		lines = append(lines, fmt.Sprintf("  %s: %s (%d bytes); the maximum size allowed is %s (%d bytes)",
 			pr.paths().Format(u.Path), humanSize(u.Size), u.Size, humanSize(u.MaxSize), u.MaxSize))
 	}
 	if len(lines) > 0 {
 		pr.ui.warnf("Refused to snapshot some files:")
 		fmt.Fprintln(pr.ui.io.Stderr, strings.Join(lines, "\n"))
+	}
+	if never {
+		pr.hintNever(s.Outgrown)
 	}
 	if len(s.InvalidNames) > 0 {
 		pr.ui.warnf("Skipped some paths because they are not valid UTF-8:")
@@ -303,6 +311,18 @@ func (pr *printer) warnLeftOut(s workcopy.SnapshotStats) (biggest int64) {
 		}
 	}
 	return biggest
+}
+
+// hintNever says what can be done about files that cannot be kept at all.
+func (pr *printer) hintNever(outgrown []workcopy.Untracked) {
+	more := ""
+	for _, u := range outgrown {
+		more += " " + shellQuote(pr.paths().Format(u.Path))
+	}
+	if more != "" {
+		more = "\n  * Then run `jj file untrack" + more + "`\n    Until then what was last kept of them stays."
+	}
+	pr.ui.hintf("Files above %s cannot be kept. To fix this:\n  * Add the file(s) to `.gitignore`%s", humanSize(repo.LargestFile), more)
 }
 
 // hintLarge says what can be done about files that are too large; named are

@@ -64,6 +64,7 @@ func (w *session) updateStale(ctx context.Context) (workcopy.SnapshotStats, erro
 	}
 	more, err := w.takeIn(ctx)
 	stats.Untracked = append(stats.Untracked, more.Untracked...)
+	stats.Outgrown = append(stats.Outgrown, more.Outgrown...)
 	return stats, err
 }
 

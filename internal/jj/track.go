@@ -68,7 +68,7 @@ func (w *session) trackFiles(ctx context.Context, set *fileset.Set, ignored bool
 	w.print.warnLeftOut(stats)
 	size, names := int64(0), []string{}
 	for _, u := range stats.Untracked {
-		if u.Size > 0 {
+		if u.Size > 0 && u.Size <= repo.LargestFile {
 			size = max(size, u.Size)
 			names = append(names, w.paths().Format(u.Path))
 		}

@@ -32,9 +32,6 @@ type Store interface {
 	PutOperation(ctx context.Context, o *Operation) error
 }
 
-// LargeFile is from how many bytes on a file is better not held in memory.
-const LargeFile = 16 << 20
-
 // MissingError says that an object is named but not there.
 type MissingError struct {
 	Type string // "commit", "tree", "file", "operation", "view"

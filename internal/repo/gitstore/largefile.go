@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"tandem/internal/fault"
 	"tandem/internal/repo"
 )
 
@@ -36,9 +35,8 @@ func (s *Store) OpenFile(ctx context.Context, id repo.FileID) (io.ReadCloser, in
 // PutLargeFile stores so many bytes as a pack of their own, which is sent on as it
 // stands. Unlike what else is put it is durable at once.
 func (s *Store) PutLargeFile(ctx context.Context, r io.ReaderAt, size int64) (repo.FileID, error) {
-	if size > maxObject {
-		return "", fault.New(fault.Invalid, "repo.file", "a file of %d bytes is too large: at most %d can be kept", size, int64(maxObject)).
-			WithNext("name it in .gitignore, or keep it elsewhere")
+	if err := repo.CheckFileSize(size); err != nil {
+		return "", err
 	}
 	o := s.objects
 	bytes := func() io.Reader { return until{ctx, io.NewSectionReader(r, 0, size)} }

@@ -16,7 +16,7 @@ import (
 
 // maxObject bounds what a header may claim, so that a hostile file cannot ask
 // for all memory.
-const maxObject = 1 << 31
+const maxObject = repo.LargestFile
 
 var inflaters = sync.Pool{}
 

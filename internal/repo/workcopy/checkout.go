@@ -259,7 +259,8 @@ func (c *checkoutRun) enterDir(dir repo.Path) (ok bool, err error) {
 }
 
 // clear makes room for a file: what we wrote before goes, anything else stays
-// and is in the way.
+// and is in the way. So does what has become too large to be kept: nobody else has
+// it.
 func (c *checkoutRun) clear(name string, ours bool) (free bool, err error) {
 	info, err := c.dirRoot.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -268,7 +269,7 @@ func (c *checkoutRun) clear(name string, ours bool) (free bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !ours || info.IsDir() {
+	if !ours || info.IsDir() || info.Mode().IsRegular() && info.Size() > repo.LargestFile {
 		return false, nil
 	}
 	return true, c.dirRoot.Remove(name)

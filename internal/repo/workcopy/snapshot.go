@@ -41,6 +41,9 @@ type Untracked struct {
 // SnapshotStats says what a snapshot left alone.
 type SnapshotStats struct {
 	Untracked []Untracked
+	// Outgrown are tracked files that have become too large to be kept: what was
+	// last kept of them stays.
+	Outgrown []Untracked
 	// InvalidNames are files whose names are not UTF-8.
 	InvalidNames []string
 }
@@ -76,6 +79,7 @@ func (l *Locked) Snapshot(ctx context.Context, o SnapshotOptions) (repo.MergedTr
 	l.state.tree = tree
 	l.state.update(s.changed, s.deleted)
 	slices.SortFunc(s.stats.Untracked, func(a, b Untracked) int { return repo.ComparePaths(a.Path, b.Path) })
+	slices.SortFunc(s.stats.Outgrown, func(a, b Untracked) int { return repo.ComparePaths(a.Path, b.Path) })
 	slices.Sort(s.stats.InvalidNames)
 	return tree, s.stats, nil
 }
@@ -284,6 +288,18 @@ func (s *snapshot) entry(ctx context.Context, path repo.Path, e fs.DirEntry, ign
 		return
 	}
 	s.file(ctx, path, info, tracked)
+}
+
+// tooLarge leaves alone a file that cannot be kept.
+func (s *snapshot) tooLarge(path repo.Path, size int64, tracked bool) {
+	u := Untracked{path, size, repo.LargestFile}
+	if !tracked {
+		s.leave(u)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Outgrown = append(s.stats.Outgrown, u)
 }
 
 func (s *snapshot) leave(u Untracked) {

@@ -21,6 +21,10 @@ func (s *snapshot) file(ctx context.Context, path repo.Path, info fs.FileInfo, t
 		}
 		return // neither file nor symlink: as if it were not there
 	}
+	if now.Type != Symlink && now.Size > repo.LargestFile {
+		s.tooLarge(path, info.Size(), tracked != nil)
+		return
+	}
 	if tracked != nil && now.sameOnDisk(*tracked) && tracked.Mtime < s.state.mtime {
 		return
 	}
@@ -41,7 +45,7 @@ func (s *snapshot) file(ctx context.Context, path repo.Path, info fs.FileInfo, t
 		return
 	}
 	if err != nil {
-		s.fail(err)
+		s.fail(fmt.Errorf("%s: %w", path, err))
 		return
 	}
 	changed := !value.Equal(old)
