@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -156,6 +157,9 @@ func openSince(tx *db.Tx, s *row) (since int64, err error) {
 // unheard are the deliveries that no run took, and of which nothing says that none will.
 const unheard = "run = '' AND why = ''"
 
+// unwaited says of a message that a node waits for why nobody hears it.
+const unwaited = "no run was open that could wait for it"
+
 // hears lets the open runs of an automation hear a message, unless too many wait to be heard already.
 func (r *Room) hears(tx *db.Tx, s *row, d *wire.Delivery) error {
 	since, err := openSince(tx, s)
@@ -163,7 +167,7 @@ func (r *Room) hears(tx *db.Tx, s *row, d *wire.Delivery) error {
 		return err
 	}
 	if since == math.MaxInt64 {
-		d.Why = "no run was open that could wait for it"
+		d.Why = unwaited
 		return nil
 	}
 	var n, bytes int64
@@ -248,10 +252,9 @@ func (r *Room) replay(ctx context.Context, tx *db.Tx, in wire.ReplayIn) (wire.De
 		return wire.Delivery{}, orNone(err, in.Name)
 	}
 	d := wire.Delivery{ID: in.ID, At: tx.Now()}
-	var body string
-	err = tx.QueryRow("SELECT trigger_id, sender, kind, body FROM automation_delivery WHERE tenant = ? AND name = ? AND id = ?", tenant,
-		in.Name,
-		in.ID).Scan(&d.Trigger, &d.Sender, &d.Kind, &body)
+	var body, took, why string
+	err = tx.QueryRow("SELECT trigger_id, sender, kind, body, run, why FROM automation_delivery WHERE tenant = ? AND name = ? AND id = ?",
+		tenant, in.Name, in.ID).Scan(&d.Trigger, &d.Sender, &d.Kind, &body, &took, &why)
 	if db.NoRows(err) || err == nil && body == "" {
 		return d, fault.New(fault.NotFound, string(wire.Replay), "there is no delivery %.64q whose body is kept", in.ID).
 			WithNext("see what came: tandem automation hooks %s", in.Name)
@@ -260,11 +263,29 @@ func (r *Room) replay(ctx context.Context, tx *db.Tx, in wire.ReplayIn) (wire.De
 		return d, err
 	}
 	d.Kept = true
+	if took != "" && why == "" {
+		open, err := Open(tx, tenant, took)
+		_, heard, unread := r.given(tx, s, &d, body)
+		switch {
+		case err != nil || unread != nil:
+			return d, errors.Join(err, unread)
+		case heard && open:
+			return d, fault.New(fault.Conflict, string(wire.Replay), "the run %s took it, and is not over", took).
+				WithNext("see how it goes: tandem automation runs show %s", took)
+		}
+	}
 	if err := r.beginWith(ctx, tx, s, &d, body, "delivery "+d.ID+", replayed"); err != nil {
 		return d, err
 	}
-	if d.Why != "" {
+	switch {
+	case d.Run != "":
+		return d, nil
+	case d.Why == unwaited:
+		return d, fault.New(fault.Conflict, string(wire.Replay), "a node waits for it, and %s", d.Why).
+			WithNext("begin one first: tandem automation run %s", in.Name)
+	case d.Why != "":
 		return d, fault.New(fault.Conflict, string(wire.Replay), "no run was begun: %s", d.Why)
 	}
-	return d, nil
+	_, err = tx.Exec("UPDATE automation_delivery SET run = '', why = '', at = ? WHERE tenant = ? AND id = ?", tx.Now(), tenant, d.ID)
+	return d, err // from now on those that wait hear it anew
 }

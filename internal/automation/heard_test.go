@@ -78,3 +78,26 @@ func TestAMatchReadsNumbersAsTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// Replaying a message that a node waits for lets another run hear it, or says why not. It said yes and did nothing.
+func TestAHeardMessageIsReplayed(t *testing.T) {
+	h := newHouse(t)
+	replay := func(id string) error {
+		_, err := op.Do(op.WithCaller(t.Context(), owner), h.gate, wire.Replay, wire.ReplayIn{Name: "all", ID: id})
+		return err
+	}
+	one := h.hearing("1", "string")
+	d := h.deliver("all", "paid", "m", `{"sum": 5, "data": {"order": "1"}}`).ID
+	h.until(one, "it hears it", isOver)
+	if err := replay(d); !fault.Is(err, fault.Conflict) {
+		t.Fatalf("nobody is there to hear it: %v", err)
+	}
+	two := h.hearing("1", "string")
+	h.must(replay(d))
+	h.until(two, "it hears it again", isOver)
+	h.hearing("1", "string")
+	h.must(h.write("UPDATE automation_delivery SET run = (SELECT id FROM automation_run WHERE ended_at = 0)"))
+	if err := replay(d); !fault.Is(err, fault.Conflict) {
+		t.Errorf("an open run has it: %v", err)
+	}
+}

@@ -91,6 +91,10 @@ func newReplay(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
+				if out.Run == "" {
+					fmt.Fprintf(w, "the runs of %s that wait for it hear it again\nsee who took it: tandem automation hooks %s\n", args[0], args[0])
+					return
+				}
 				fmt.Fprintf(w, "%s begins: %s\nsee how it goes: tandem automation runs show %s\n", args[0], out.Run, out.Run)
 			})
 		},
