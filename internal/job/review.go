@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ const (
 func (j *Job) review(e Event, now time.Time) error {
 	switch {
 	case e.Kind == Look && j.State == wire.Review && j.Look == nil && j.Path != "" && j.Commit == e.Commit:
-		j.Look, j.Reviewer = &look{By: e.Agent, Commit: j.Commit, AskedBy: e.By, At: now}, e.Agent
+		j.Look, j.Reviewer = &look{By: e.Agent, Commit: j.Commit, AskedBy: e.By, At: now}, cmp.Or(e.Agent, wire.DefaultReviewer)
 		j.Looks = max(j.Looks, j.lastReview()) + 1
 	case e.Kind == Look && j.State == wire.Review && j.Look != nil:
 		return fault.New(fault.Conflict, "job.review", "%s looks at it already", j.Reviewer).WithNext("wait for it: tandem job show %s", j.ID)
@@ -59,6 +60,9 @@ func (j *Job) review(e Event, now time.Time) error {
 		j.Look.Seat = fmt.Sprintf("%s-look-%d-%d", Called(j.ID), j.Looks, j.Look.Try)
 	case e.Kind == LookOpened:
 		j.Look.Session = e.Session
+		if e.Agent != "" {
+			j.Look.By, j.Reviewer = e.Agent, e.Agent
+		}
 	case e.Kind == LookAsked:
 		j.Look.Turn = e.Turn
 	case e.Kind == Reviewed:

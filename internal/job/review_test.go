@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/job/wire"
 )
 
@@ -48,5 +49,30 @@ func TestEveryReviewHasASeatOfItsOwn(t *testing.T) {
 	old.happen(t, Event{Kind: Look, Commit: "c"}, Event{Kind: LookOpens})
 	if !strings.HasSuffix(old.Look.Seat, "-look-8-1") {
 		t.Errorf("after review 7 comes %s", old.Look.Seat)
+	}
+}
+
+// Without a name the default model looks: that is shown as well, and nobody else is asked meanwhile.
+func TestTheDefaultModelLooksToo(t *testing.T) {
+	j := inReview()
+	j.happen(t, Event{Kind: Look, Commit: "c"})
+	if j.Reviewer != wire.DefaultReviewer || j.Look.By != "" {
+		t.Errorf("%q looks, and %q is asked for", j.Reviewer, j.Look.By)
+	}
+	err := j.Apply(Event{Kind: Look, Commit: "c"}, time.Now())
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), wire.DefaultReviewer+" looks at it already") {
+		t.Errorf("asked for again: %v", err)
+	}
+	j.happen(t, Event{Kind: LookOpens}, Event{Kind: LookOpened, Session: "ses_1", Agent: "m/m"})
+	if j.Reviewer != "m/m" {
+		t.Errorf("%q looks", j.Reviewer)
+	}
+	j.happen(t, Event{Kind: Reviewed, Says: wire.Good})
+	if j.Reviewer != "" || j.Reviews[0].By != "m/m" {
+		t.Errorf("%q looks still; %q looked", j.Reviewer, j.Reviews[0].By)
+	}
+	j.happen(t, Event{Kind: Look, Agent: "codex", Commit: "c"}, Event{Kind: LookOpens}, Event{Kind: LookOpened, Session: "ses_2"})
+	if j.Reviewer != "codex" || j.Look.By != "codex" {
+		t.Errorf("%q looks, %q was asked for", j.Reviewer, j.Look.By)
 	}
 }

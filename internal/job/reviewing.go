@@ -114,7 +114,7 @@ func (r *Room) opensLook(ctx context.Context, j *Job) error {
 	if err != nil {
 		return err
 	}
-	return r.looked(ctx, j, Event{Kind: LookOpened, Session: s.ID})
+	return r.looked(ctx, j, Event{Kind: LookOpened, Session: s.ID, Agent: s.Model})
 }
 
 // asksLook gives the reviewer its words. It is shown the change only where its session may see all files of it.

@@ -135,7 +135,7 @@ func opinionTone(o wire.Opinion) ui.Tone {
 
 // reviewedBy is who looked, and at what.
 func reviewedBy(r wire.Reviewed) string {
-	out := cmp.Or(r.By, "the default model") + " of " + ui.Short(r.Commit, 12)
+	out := cmp.Or(r.By, wire.DefaultReviewer) + " of " + ui.Short(r.Commit, 12)
 	if r.Hidden {
 		out += "; its words are not shown to you: the commit holds files that you may not see"
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -56,7 +57,7 @@ func newReview(k *kit.Kit) *cobra.Command {
 // reviews prints what other agents said of a job.
 func reviews(w io.Writer, j *wire.Job) {
 	for _, r := range j.Reviews {
-		fmt.Fprintf(w, "review %d: %s says of %.12s: %s\n", r.N, reviewer(r.By), r.Commit, r.Says)
+		fmt.Fprintf(w, "review %d: %s says of %.12s: %s\n", r.N, kit.VisibleLine(cmp.Or(r.By, wire.DefaultReviewer)), r.Commit, r.Says)
 		switch {
 		case r.Hidden:
 			fmt.Fprintln(w, "    (its words are not shown to you: the commit holds files that you may not see)")
@@ -67,13 +68,6 @@ func reviews(w io.Writer, j *wire.Job) {
 		}
 	}
 	if j.Reviewer != "" {
-		fmt.Fprintf(w, "%s looks at it now; nothing waits for that\n", reviewer(j.Reviewer))
+		fmt.Fprintf(w, "%s looks at it now; nothing waits for that\n", kit.VisibleLine(j.Reviewer))
 	}
-}
-
-func reviewer(by string) string {
-	if by == "" {
-		return "the default model"
-	}
-	return kit.VisibleLine(by)
 }

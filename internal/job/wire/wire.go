@@ -105,6 +105,9 @@ type Reviewed struct {
 	At      time.Time `json:"at"`
 }
 
+// DefaultReviewer is who looks at a job where nobody was named, until the model is known.
+const DefaultReviewer = "the default model"
+
 // Job is one piece of code work from a task to a merged change.
 type Job struct {
 	ID      string  `json:"id"`
