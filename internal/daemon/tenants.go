@@ -29,7 +29,9 @@ forbid (principal, action, resource) when {
   resource is Server && action != Action::"view" ||
   resource is Tenant && resource in Tenant::"/house" ||
   resource is Secret && context.op == "secret.rotate" ||
-  ["audit.confirm", "session.open", "session.probe"].contains(context.op)
+  ["audit.confirm", "session.open", "session.probe", "session.send", "session.interrupt", "session.close", "session.reap", "session.hook",
+   "session.type", "session.checkout", "session.keep", "session.discard", "aside.keep", "aside.discard",
+   "automation.command"].contains(context.op)
 };
 `
 

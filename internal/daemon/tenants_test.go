@@ -12,7 +12,6 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
-	"tandem/internal/policy"
 	"tandem/internal/session"
 	"tandem/internal/settings"
 )
@@ -77,41 +76,6 @@ func TestATenantIsAHouseOfItsOwn(t *testing.T) {
 			t.Errorf("verify says %s", said)
 		}
 	})
-}
-
-// kept checks that nothing of the machine is a tenant's, whatever its owner may there.
-func (w *ward) kept(c op.Caller) {
-	w.t.Helper()
-	n := 0
-	for _, o := range w.gate.Table().All() {
-		right, err := policy.ParseRight(o.Right)
-		if err != nil {
-			continue
-		}
-		switch string(right.Kind) {
-		case "setting", "tunnel", "folder", "tool", "repo", "workspace", "source", "job", "relay", "connector", "login":
-		case "server":
-			if right.Permission == policy.CanView {
-				continue
-			}
-		default:
-			if o.Name != "session.open" && o.Name != "audit.confirm" && !strings.HasPrefix(o.Name, "tenant.") {
-				continue
-			}
-		}
-		in, err := o.Decode(encode(w.t, filled(o, "x")))
-		if err != nil {
-			continue // its own words are wanted
-		}
-		n++
-		d, err := w.gate.Weigh(op.WithCaller(w.t.Context(), c), o.Name, in)
-		if err == nil && d.Effect != policy.Deny {
-			w.t.Errorf("a tenant's owner may %s: %s", o.Name, d.Reason)
-		}
-	}
-	if n < 60 {
-		w.t.Errorf("only %d operations were looked at", n)
-	}
 }
 
 // Of a suspended tenant nothing passes: no credential, no caller who was let in before, no invitation, no timer. Whoever writes into

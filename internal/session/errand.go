@@ -72,6 +72,12 @@ func (r *Room) errandScope(ctx context.Context, e Errand) (*tool.Scope, error) {
 	if r.house.Sight == nil {
 		return no("nobody can say what policy keeps from this command")
 	}
+	if why, err := r.house.Tool(ctx, bash); err != nil || why != "" {
+		if err == nil {
+			_, err = no("commands do not run here: %s", why)
+		}
+		return nil, err
+	}
 	sight, err := r.house.Sight(ctx, bash)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,8 @@ type House struct {
 	All     func() []*op.Op
 	// Sight is what a caller sees of folders with a tool.
 	Sight func(ctx context.Context, tool string) (*policy.Sight, error)
+	// Tool says why a caller may not use a tool at all; "" when that is not so.
+	Tool func(ctx context.Context, tool string) (string, error)
 	// Still says why a caller who was let in would not be let in again.
 	Still func(ctx context.Context, c op.Caller) error
 }

@@ -61,7 +61,7 @@ func New(room *session.Room, log *slog.Logger) *Runner {
 // Through gives the driver its gate, which is made after the operations it runs.
 func (r *Runner) Through(g *gate.Gate, j *journal.Journal) {
 	r.gate, r.journal = g, j
-	r.room.Through(session.House{Invoker: g, May: g.May, All: g.Table().All, Sight: g.Sight, Still: g.Still})
+	r.room.Through(session.House{Invoker: g, May: g.May, All: g.Table().All, Sight: g.Sight, Tool: g.Tool, Still: g.Still})
 }
 
 // Run continues every open turn, then serves until ctx ends, and returns when the last worker has put its turn down.

@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/space/seal"
 )
@@ -33,8 +34,11 @@ type Created struct {
 
 // folderOf is the caller's project folder: that of its session, or what a program
 // of this machine told. A caller from afar has none: it must not choose what a
-// share may read.
+// share may read. Nor has one of another tenant: the folders are the house's.
 func (r *Room) folderOf(ctx context.Context, c op.Caller) string {
+	if c.Tenant != identity.LocalTenant {
+		return ""
+	}
 	folder := c.Client.Folder
 	if c.Session != "" {
 		w, err := r.workerOf(ctx, c.Tenant, c.Session)
