@@ -8,6 +8,7 @@ import (
 	"tandem/internal/board"
 	"tandem/internal/client"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	"tandem/internal/space"
@@ -43,6 +44,10 @@ func (d *Daemon) makeSpaces(ctx context.Context) ([]op.Op, error) {
 func (d *Daemon) server(ctx context.Context, host string) (peer.Server, error) {
 	if d.own(host) {
 		return peer.Server{Own: true}, nil
+	}
+	if op.CallerFrom(ctx).Tenant != identity.LocalTenant { // before anything says whether it has
+		return peer.Server{}, fault.New(fault.Denied, string(peer.SpaceCreate), "the house joined other servers for itself alone").
+			WithNext("leave the host out: this server hosts it")
 	}
 	token, err := d.rooms.remotes.token(ctx, host)
 	if err != nil {
