@@ -1,10 +1,16 @@
 package daemon
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/testenv"
 )
 
 // What let the house's machine in at another server was used for a space of any tenant. Now a tenant is refused, and not told which
@@ -22,6 +28,39 @@ func TestATenantUsesNoTokenOfTheHouse(t *testing.T) {
 		}
 		if said[0] != said[1] {
 			t.Errorf("which servers the house has joined is told: %q", said)
+		}
+	})
+}
+
+// An ask of a tenant was told with its text on every way of the house. Now the house's own are told, and nothing of a tenant.
+func TestATenantsNoticesAreNotTheHouses(t *testing.T) {
+	wards(t, func(w *ward) {
+		made, ana := w.acme()
+		for tenant, key := range map[string]string{made.ID: "of-acme", identity.LocalTenant: "of-the-house"} {
+			c := ana
+			if tenant == identity.LocalTenant {
+				c = op.CallerFrom(owner(t, w.Daemon))
+				c.Present = "pin"
+			}
+			_, err := w.calls(c, "actor.add", map[string]any{"name": "builder", "kind": "agent"})
+			w.must(err)
+			_, err = w.calls(c, "policy.edit", map[string]any{
+				"rules": `@id("asked") @ask forbid (principal is Agent, action == Action::"edit", resource is Resource);`})
+			w.must(err)
+			builder, err := w.identity.Caller(t.Context(), tenant, "builder", op.DoorHTTP)
+			w.must(err)
+			_, err = w.calls(builder, "resource.put", map[string]any{"key": key, "value": 1})
+			w.refused(key, err, fault.Pending)
+		}
+		log := func() string {
+			text, _ := os.ReadFile(filepath.Join(w.home, ".tandem", "events.log"))
+			return string(text)
+		}
+		testenv.Eventually(t, "the house is told of its own", time.Minute, func() bool { return strings.Contains(log(), "of-the-house") })
+		var n int
+		w.must(w.db.QueryRow(t.Context(), "SELECT count(*) FROM notice_way WHERE tenant <> ?", identity.LocalTenant).Scan(&n))
+		if n > 0 || strings.Contains(log(), "acme") {
+			t.Errorf("the house is told of a tenant: %d wait, %s", n, log())
 		}
 	})
 }

@@ -63,6 +63,7 @@ const (
 
 // Config says where notices go. Empty fields are off.
 type Config struct {
+	Tenant  string // whose ways these are: notices of another tenant go nowhere; "" is everybody's
 	File    string // events.log
 	Webhook string
 	Secret  []byte // signs the webhook's body
@@ -107,8 +108,12 @@ func New(d *db.DB, c Config, log *slog.Logger) *Notifier {
 	return n
 }
 
-// Put stores a notice in the transaction of what it tells of: either both are there after a crash, or neither is.
+// Put stores a notice in the transaction of what it tells of: either both are there after a crash, or neither is. Of another tenant than
+// the one whose ways these are it stores none: its texts are not for whoever reads them there, and nobody there could answer.
 func (n *Notifier) Put(tx *db.Tx, tenant string, e Notice) error {
+	if n.Tenant != "" && tenant != n.Tenant {
+		return nil
+	}
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err
