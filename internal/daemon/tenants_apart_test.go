@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/settings"
 	"tandem/internal/testenv"
 )
 
@@ -61,6 +63,38 @@ func TestATenantsNoticesAreNotTheHouses(t *testing.T) {
 		w.must(w.db.QueryRow(t.Context(), "SELECT count(*) FROM notice_way WHERE tenant <> ?", identity.LocalTenant).Scan(&n))
 		if n > 0 || strings.Contains(log(), "acme") {
 			t.Errorf("the house is told of a tenant: %d wait, %s", n, log())
+		}
+	})
+}
+
+// One tenant's assertions filled the memory of all, and then none of anybody was taken.
+func TestATenantFillsItsOwnLedgerAlone(t *testing.T) {
+	wards(t, func(w *ward) {
+		p := newPlane(t)
+		_, ana := w.acme()
+		_, err := w.calls(ana, "assertion.key_add", map[string]any{"id": "theirs", "public_key": p.public()})
+		w.must(err)
+		w.present("actor.add", map[string]any{"name": "anna", "kind": "person"}, nil)
+		w.present("assertion.key_add", map[string]any{"id": "ours", "public_key": p.public()}, nil)
+		w.must(settings.Change(filepath.Join(w.home, ".tandem"), "auth_mode", "hosted_single_tenant"))
+		w.again()
+		w.identity.Takes.Ledger = 2
+		srv := httptest.NewServer(w.web.Handler(w.named(networkAuth(w.identity, false), true), nil))
+		t.Cleanup(srv.Close)
+		who := func(kid, name, org string) string {
+			_, body := send(t, "GET", srv.URL+"/whoami", nil, map[string]string{"X-Tandem-Context-Assertion": p.sign(kid, name, map[string]any{
+				"tenant_context": map[string]any{"org_id": org, "workspace_id": "main", "actor_id": name, "source": "explicit"}})})
+			return reasonOf(body)
+		}
+		for i, want := range []string{"", "", "ledger_full"} {
+			if got := who("theirs", "ana", "acme"); got != want {
+				t.Errorf("number %d of the tenant: %q, and not %q", i, got, want)
+			}
+		}
+		for org, want := range map[string]string{"local": "", "Acme": "org_unknown"} {
+			if got := who("ours", "anna", org); got != want {
+				t.Errorf("of the house, for %s: %q, and not %q", org, got, want)
+			}
 		}
 	})
 }

@@ -140,6 +140,7 @@ func TestAnAssertionFindsItsTenant(t *testing.T) {
 		w.present("tenant.create", map[string]any{"name": "acme", "owner": "ana"}, nil)
 		w.present("assertion.key_add", map[string]any{"id": "web-1", "public_key": p.public(), "organization": "acme"}, nil)
 		w.present("assertion.key_add", map[string]any{"id": "web-2", "public_key": p.public(), "organization": "globex"}, nil)
+		w.present("assertion.key_add", map[string]any{"id": "web-3", "public_key": p.public()}, nil)
 		w.must(settings.Change(filepath.Join(w.home, ".tandem"), "auth_mode", "hosted_single_tenant"))
 		w.again()
 		srv := httptest.NewServer(w.web.Handler(w.named(networkAuth(w.identity, false), true), nil))
@@ -148,13 +149,19 @@ func TestAnAssertionFindsItsTenant(t *testing.T) {
 			return send(t, "GET", srv.URL+"/whoami", nil, map[string]string{"X-Tandem-Context-Assertion": p.sign(kid, "ana", map[string]any{
 				"tenant_context": map[string]any{"org_id": org, "workspace_id": "main", "actor_id": "ana", "source": "explicit"}})})
 		}
-		for kid, c := range map[string][2]string{"web-1": {"acme", `"tenant_name":"acme"`}, "web-2": {"globex", `"tenant_name":"local"`}} {
+		for kid, c := range map[string][2]string{"web-1": {"acme", `"tenant_name":"acme"`}, "web-3": {"local", `"tenant_name":"local"`}} {
 			if status, body := who(kid, c[0]); status != 200 || !strings.Contains(body, c[1]) {
 				t.Errorf("%s for %s: %d %s", kid, c[0], status, body)
 			}
 		}
 		if status, body := who("web-2", "acme"); status != 403 || reasonOf(body) != "key_org" {
 			t.Errorf("a key of another organization: %d %s", status, body)
+		}
+		// It was somebody of the house: the name was mistyped, or nobody made that tenant.
+		for kid, org := range map[string]string{"web-2": "globex", "web-3": "Acme"} {
+			if status, body := who(kid, org); status != 403 || reasonOf(body) != "org_unknown" {
+				t.Errorf("%s for %s, which is no tenant: %d %s", kid, org, status, body)
+			}
 		}
 	})
 }

@@ -32,7 +32,8 @@ const (
 	Off     Replay = "off"
 )
 
-// How many assertions are remembered: all that there are rows of, and those of one issuer for one audience that have not ended.
+// How many assertions are remembered of the house's keys: all that there are rows of, and those of one issuer for one audience that have
+// not ended. Of the keys of another tenant as many are remembered as of one issuer, so that none can fill the memory of the others.
 const ledgerAll, ledgerEach = 100_000, 10_000
 
 // ledgerBeyond is how long they are remembered beyond their end: another server's clock may be behind this one, or this one be set back.
@@ -59,6 +60,9 @@ func (r *Room) Assert(ctx context.Context, token string, beside op.Caller, door 
 	if tenant == LocalTenant { // the house's own keys speak for every tenant that they may name
 		if tenant, err = r.tenantNamed(ctx, v.Claims.Tenant.Org); err != nil {
 			return op.Caller{}, err
+		}
+		if tenant == "" { // a name that is mistyped, or not made yet, must not become somebody of the house
+			return op.Caller{}, v.Reject(assertion.OrgUnknown, "no tenant here is called %.64q, which the assertion is for", v.Claims.Tenant.Org)
 		}
 	}
 	c, err := r.Caller(ctx, tenant, who, door)
@@ -95,11 +99,15 @@ func (r *Room) firstSight(ctx context.Context, v *assertion.Verified) error {
 			return err
 		}
 		var all, each int
-		if err := tx.QueryRow("SELECT count(*), count(CASE WHEN issuer = ? AND audience = ? AND expires_at > ? THEN 1 END) FROM assertion_seen",
-			v.Claims.Issuer, v.Claims.Audience, tx.Now()).Scan(&all, &each); err != nil {
+		if err := tx.QueryRow(`SELECT count(*), count(CASE WHEN issuer = ? AND audience = ? AND expires_at > ? THEN 1 END)
+			FROM assertion_seen WHERE tenant = ?`, v.Claims.Issuer, v.Claims.Audience, tx.Now(), v.Key.Tenant).Scan(&all, &each); err != nil {
 			return err
 		}
-		if most := cmp.Or(r.Takes.Ledger, ledgerAll); all >= most || each >= min(most, ledgerEach) {
+		most := cmp.Or(r.Takes.Ledger, ledgerAll)
+		if v.Key.Tenant != LocalTenant {
+			most = min(most, ledgerEach)
+		}
+		if all >= most || each >= min(most, ledgerEach) {
 			return v.Reject(assertion.LedgerFull, "more assertions came than can be remembered (%d), and one that is not remembered is not taken",
 				all)
 		}

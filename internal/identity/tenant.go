@@ -145,13 +145,22 @@ func (r *Room) InvitedTo(ctx context.Context, secret string) (tenant string, err
 	return tenant, err
 }
 
-// tenantNamed is the tenant that an organization is here: the one of that name, or the house's own.
+// tenantNamed is the tenant that an organization is here: the one of that name, or "" where none is. While the house is the only one, every
+// organization is the house.
 func (r *Room) tenantNamed(ctx context.Context, name string) (tenant string, err error) {
-	err = r.db.QueryRow(ctx, "SELECT id FROM tenant WHERE name = ? AND id <> ?", name, LocalTenant).Scan(&tenant)
-	if db.NoRows(err) {
+	if name == LocalTenant {
 		return LocalTenant, nil
 	}
-	return tenant, err
+	err = r.db.QueryRow(ctx, "SELECT id FROM tenant WHERE name = ? AND id <> ?", name, LocalTenant).Scan(&tenant)
+	if !db.NoRows(err) {
+		return tenant, err
+	}
+	var others bool
+	err = r.db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM tenant WHERE id <> ?)", LocalTenant).Scan(&others)
+	if err != nil || others {
+		return "", err
+	}
+	return LocalTenant, nil
 }
 
 // tenantRows are the tenants that the journal vouches for.

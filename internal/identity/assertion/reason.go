@@ -39,6 +39,7 @@ const (
 	KeyDeploy    Reason = "key_deployment" //
 	KeyForged    Reason = "key_forged"     // the journal does not know the key's row
 	Credential   Reason = "credential"     // it came with a credential of somebody else
+	OrgUnknown   Reason = "org_unknown"    // no tenant is called so, and there is more than the house
 	ActorUnknown Reason = "actor_unknown"  // or disabled, or no person
 	Replayed     Reason = "replayed"       // it was used before
 	IDReused     Reason = "id_reused"      // another one has its id
