@@ -67,8 +67,13 @@ func (r *Room) subEnded(ctx context.Context, j *job) result {
 	case err != nil:
 		return r.notYet(j, err)
 	}
-	until := j.step.began.Add(time.Duration(j.node.Budget.Time))
-	switch now := r.DB.Now(); {
+	now := r.DB.Now()
+	until := row.began.Add(time.Duration(j.node.Budget.Time)) // not the step's: a person may have been asked before it began
+	h, unread := fold(look, row)
+	if unread == nil {
+		until = until.Add(h.run.Rested(now))
+	}
+	switch {
 	case !row.ended.IsZero():
 	case !now.Before(until): // whoever looks for orphans ends it
 		return result{Event: run.Event{Kind: run.Failure, Class: "time", Text: "its run " + row.id + " is not over, and the node's time is"}}
@@ -79,8 +84,7 @@ func (r *Room) subEnded(ctx context.Context, j *job) result {
 		}
 		return result{waits: onRun, look: next}
 	}
-	h, err := fold(look, row)
-	if err != nil {
+	if unread != nil {
 		return lost("what its run %s gave cannot be read: the run is %s", row.id, row.status)
 	}
 	res := result{Event: run.Event{Kind: run.Finished, Tokens: h.run.Tokens, Cost: h.run.Cost, Output: map[string]any{}}}

@@ -15,11 +15,15 @@ func (r *Run) steer(e Event) error {
 	r.stuck = false
 	switch {
 	case e.Kind == Pausing:
-		r.Status, r.Reason = Paused, e.Text
+		if r.rests.IsZero() {
+			r.rests = e.At
+		}
+		r.Status, r.Reason, r.PausedBy = Paused, e.Text, e.By
 	case e.Kind == Stopped:
 		r.finish(Cancelled, e.Text)
 	default:
-		r.Status, r.Reason = Running, ""
+		r.rested, r.rests = r.Rested(e.At), time.Time{}
+		r.Status, r.Reason, r.PausedBy = Running, "", ""
 	}
 	r.settle(e.At)
 	return nil

@@ -68,6 +68,10 @@ type Run struct {
 	Tokens  int64
 	Cost    float64
 
+	PausedBy string // who paused it last
+	rested   time.Duration
+	rests    time.Time // since when it is paused
+
 	stuck bool               // a failure paused it, and nobody came since
 	steps map[string]*Step   // by node
 	items map[string][]*Step // of maps that were opened
@@ -95,6 +99,14 @@ func Begin(a *spec.Automation, given map[string]any, now time.Time) (*Run, error
 	}
 	r.settle(now)
 	return r, nil
+}
+
+// Rested is for how long it was paused, by people or by the run that began it.
+func (r *Run) Rested(now time.Time) time.Duration {
+	if r.rests.IsZero() {
+		return r.rested
+	}
+	return r.rested + now.Sub(r.rests)
 }
 
 // Step gives a copy of where a node stands; item is -1 for the node itself.
