@@ -34,7 +34,7 @@ func (r *Room) sub(ctx context.Context, j *job, caller op.Caller) result {
 		return lost("its run was begun %s ago, which is longer than the gate remembers", r.DB.Now().Sub(j.step.began).Round(time.Minute))
 	}
 	caller.Scope = []string{"automation.run"}
-	begun, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, wire.Begin, wire.BeginIn{Name: j.body.Automation.Name, Input: j.inputs,
+	begun, err := op.Do(op.WithCaller(context.WithValue(ctx, beginner{}, j), caller), r.Rooms, wire.Begin, wire.BeginIn{Name: j.body.Automation.Name, Input: j.inputs,
 		Parent: j.id})
 	if err != nil {
 		return r.failed(ctx, r.Find(string(wire.Begin)), err)
@@ -53,8 +53,16 @@ func (r *Room) beginChild(ctx context.Context, tx *db.Tx, in wire.BeginIn) (*wir
 		return nil, fault.New(fault.Denied, string(wire.Begin), "a run says of itself that it begins another, and nobody else").
 			WithNext("leave parent out")
 	}
-	return r.beginIn(ctx, tx, in, origin{cause: "the run " + from.id + " of " + from.name, parent: from.id, depth: from.depth + 1})
+	begun, err := r.beginIn(ctx, tx, in, origin{cause: "the run " + from.id + " of " + from.name, parent: from.id, depth: from.depth + 1})
+	if j, ok := ctx.Value(beginner{}).(*job); ok && err == nil {
+		s := &j.step // in the same change: there is no run of which its step does not know
+		_, err = tx.Exec("UPDATE automation_step SET child = ? WHERE "+stepKey, begun.ID, s.tenant, s.run, s.node, s.item, s.attempt)
+	}
+	return begun, err
 }
+
+// beginner is under which a context knows the attempt that begins a run.
+type beginner struct{}
 
 // subEnded reads what became of the run.
 func (r *Room) subEnded(ctx context.Context, j *job) result {
@@ -76,7 +84,11 @@ func (r *Room) subEnded(ctx context.Context, j *job) result {
 	switch {
 	case !row.ended.IsZero():
 	case !now.Before(until): // whoever looks for orphans ends it
-		return result{Event: run.Event{Kind: run.Failure, Class: "time", Text: "its run " + row.id + " is not over, and the node's time is"}}
+		e := run.Event{Kind: run.Failure, Class: "time", Text: "its run " + row.id + " is not over, and the node's time is"}
+		if unread == nil { // what it used so far counts, or each attempt would begin anew for nothing
+			e.Tokens, e.Cost = h.run.Tokens, h.run.Cost
+		}
+		return result{Event: e}
 	default:
 		next := now.Add(lookAtRun)
 		if until.Before(next) {
@@ -171,6 +183,40 @@ func (r *Room) orphans(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// abreast pauses the runs whose parent is paused, and lets those go on that were paused so when their parent does.
+func (r *Room) abreast(ctx context.Context) error {
+	const apart = " FROM automation_run WHERE ended_at = 0 AND parent <> '' AND status = ? AND EXISTS (SELECT 1 FROM automation_run p WHERE " +
+		"p.tenant = automation_run.tenant AND p.id = automation_run.parent AND p.status = ?)"
+	for _, c := range []struct {
+		child, parent run.Status
+		happens       run.Event
+	}{{run.Running, run.Paused, run.Event{Kind: run.Pausing, Text: "the run that began it is paused"}},
+		{run.Paused, run.Running, run.Event{Kind: run.Resumed, Text: "the run that began it goes on"}}} {
+		all, err := collectRuns(r.DB.Query(ctx, "SELECT "+runColumns+apart, c.child, c.parent))
+		if err != nil {
+			return err
+		}
+		for _, row := range all {
+			e := c.happens
+			e.By = row.parent
+			err := r.DB.Write(ctx, func(tx *db.Tx) error {
+				_, err := r.change(tx, row.tenant, row.id, func(h *held) error {
+					if h.status != string(c.child) || c.child == run.Paused && h.run.PausedBy != row.parent {
+						return nil // somebody else paused it, and lets it go on
+					}
+					tx.AfterCommit(func() { r.stir(runKey{row.tenant, row.id}) })
+					return h.apply(e)
+				})
+				return err
+			})
+			if err != nil && ctx.Err() == nil {
+				r.Log.Error("a run does not follow the one that began it", "run", row.id, "err", err)
+			}
+		}
+	}
+	return nil
 }
 
 // builtSub says what of a node that is another automation cannot be.
