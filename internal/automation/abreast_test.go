@@ -100,3 +100,22 @@ func TestASubRunIsKnownToItsStep(t *testing.T) {
 		t.Errorf("its runs are %+v", got)
 	}
 }
+
+// A run that a node begins has no more than its parent has left, and waits for a place when there is none.
+func TestASubRunHasNoMoreThanIsLeft(t *testing.T) {
+	h := newHouse(t)
+	h.switchOn("name = \"small\"\n" + works)
+	less := strings.Replace(oneSub, "[[node]]", "[limits]\ntokens = 5\n[[node]]", 1)
+	id := h.begin(less, nil)
+	got := h.until(id, "it ends", isOver)
+	child := do(h, wire.Trace, wire.RunIn{ID: got.Steps[0].Run})
+	if child.Status != "failed" || !strings.Contains(child.Reason, "more than its limits") { // its turn uses 7
+		t.Errorf("it is %s: %s", child.Status, child.Reason)
+	}
+	h.switchOn(fmt.Sprintf(rests, ""))
+	first := do(h, wire.Begin, wire.BeginIn{Name: "small"}).ID
+	id = h.begin(oneSub, nil)
+	h.until(id, "it waits for a place", func(r *wire.Run) bool { return strings.Contains(strings.Join(r.Waits, ""), "a place") })
+	do(h, wire.Cancel, wire.RunIn{ID: first})
+	h.until(id, "it has one", func(r *wire.Run) bool { return r.Steps[0].Run != "" })
+}

@@ -23,12 +23,16 @@ func (r *Room) ended(tx *db.Tx, row *runRow) error {
 			return err
 		}
 	}
+	if _, err := tx.Exec("UPDATE automation_step SET look_at = 1 WHERE tenant = ? AND state = ? AND waits = ?", row.tenant, parked,
+		onPlace+row.name); err != nil {
+		return err
+	}
+	tx.AfterCommit(r.rouse)
 	all, err := collectTriggers(tx.Query("SELECT "+triggerColumns+" FROM automation_trigger WHERE tenant = ? AND ended = ?"+tx.ForUpdate(),
 		row.tenant, row.name))
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	tx.AfterCommit(r.rouse)
 	for _, t := range all {
 		queue, err := queueOf(tx, t)
 		if err != nil {

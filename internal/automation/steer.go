@@ -94,6 +94,16 @@ func (r *Room) begin(ctx context.Context, tx *db.Tx, in wire.BeginIn) (*wire.Run
 type origin struct {
 	cause, parent string
 	depth         int
+	bound         *run.Event // what it may use at most, where a run begins it
+}
+
+// noPlace is the fact of a fault that says which automation has as many open runs as it may.
+const noPlace = "full"
+
+// full reports whether a run was not begun because others of its automation are open: when one ends, there is a place.
+func full(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Data[noPlace] != ""
 }
 
 // beginIn begins a run of the version that is switched on.
@@ -126,7 +136,7 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 	}
 	if open >= a.Limits.Runs {
 		return nil, fault.New(fault.Exhausted, string(wire.Begin), "%s has %d open runs, and may have %d", s.Name, open, a.Limits.Runs).
-			WithNext("wait for one or cancel it: tandem automation runs list %s; or raise limits.runs", s.Name)
+			With(noPlace, s.Name).WithNext("wait for one or cancel it: tandem automation runs list %s; or raise limits.runs", s.Name)
 	}
 	if from.depth > maxDepth {
 		return nil, fault.New(fault.Exhausted, string(wire.Begin), "runs that begin runs are %d deep, and %d are allowed", from.depth,
@@ -154,10 +164,22 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 		return nil, fault.New(fault.Invalid, string(wire.Begin), "%v", err).
 			WithNext("see its inputs: tandem automation show %s --text", s.Name)
 	}
-	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, 0, ?, '', ?, ?, ?)",
+	if from.bound != nil {
+		row.events = 1
+		from.bound.At = row.began.UTC()
+		body, err := json.Marshal(from.bound)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := tx.Exec("INSERT INTO automation_event (tenant, run, seq, body) VALUES (?, ?, 1, ?)", row.tenant, row.id,
+			string(body)); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, ?, ?, '', ?, ?, ?)",
 		row.tenant,
 		row.id, row.name, row.digest, row.status, row.cause, row.by, string(given), row.began, state.Next(tx.Now()).Wake,
-		row.actsFor, string(heard), row.parent, row.depth); err != nil {
+		row.events, row.actsFor, string(heard), row.parent, row.depth); err != nil {
 		return nil, err
 	}
 	op.Note(ctx, "run", row.id)

@@ -19,9 +19,10 @@ import (
 )
 
 const (
-	onRun     = "run"       // what a step waits for whose node is another automation
-	lookAtRun = time.Minute // how often its run is looked at of whose end nobody told
-	maxDepth  = 8           // how many runs may each begin the next: a ring of automations ends there
+	onRun     = "run"                             // what a step waits for whose node is another automation
+	onPlace   = "a place among the open runs of " // with the name of the automation
+	lookAtRun = time.Minute                       // how often its run is looked at of whose end nobody told
+	maxDepth  = 8                                 // how many runs may each begin the next: a ring of automations ends there
 )
 
 // sub begins a run of another automation, and waits for its end. The run is a row that the gate makes once for this attempt: after a kill
@@ -36,10 +37,20 @@ func (r *Room) sub(ctx context.Context, j *job, caller op.Caller) result {
 	caller.Scope = []string{"automation.run"}
 	begun, err := op.Do(op.WithCaller(context.WithValue(ctx, beginner{}, j), caller), r.Rooms, wire.Begin, wire.BeginIn{Name: j.body.Automation.Name, Input: j.inputs,
 		Parent: j.id})
+	if ends := j.step.began.Add(time.Duration(j.node.Budget.Time)); full(err) && r.DB.Now().Before(ends) {
+		return result{waits: onPlace + j.body.Automation.Name, look: earlier(ends, r.DB.Now().Add(lookAtRun))}
+	}
 	if err != nil {
 		return r.failed(ctx, r.Find(string(wire.Begin)), err)
 	}
 	return result{waits: onRun, look: r.DB.Now().Add(lookAtRun), child: begun.ID}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // beginChild begins a run for a node of another one.
@@ -53,12 +64,29 @@ func (r *Room) beginChild(ctx context.Context, tx *db.Tx, in wire.BeginIn) (*wir
 		return nil, fault.New(fault.Denied, string(wire.Begin), "a run says of itself that it begins another, and nobody else").
 			WithNext("leave parent out")
 	}
-	begun, err := r.beginIn(ctx, tx, in, origin{cause: "the run " + from.id + " of " + from.name, parent: from.id, depth: from.depth + 1})
-	if j, ok := ctx.Value(beginner{}).(*job); ok && err == nil {
+	begins := origin{cause: "the run " + from.id + " of " + from.name, parent: from.id, depth: from.depth + 1}
+	j, known := ctx.Value(beginner{}).(*job)
+	if known {
+		begins.bound = j.rest()
+	}
+	begun, err := r.beginIn(ctx, tx, in, begins)
+	if known && err == nil {
 		s := &j.step // in the same change: there is no run of which its step does not know
 		_, err = tx.Exec("UPDATE automation_step SET child = ? WHERE "+stepKey, begun.ID, s.tenant, s.run, s.node, s.item, s.attempt)
 	}
 	return begun, err
+}
+
+// rest is what a run may use that this attempt begins: what its own run has left, and no more than the node's budget.
+func (j *job) rest() *run.Event {
+	e := &run.Event{Kind: run.Bounded, Item: -1, Tokens: max(1, j.tokens), Cost: max(0, j.cost)}
+	if b := j.node.Budget; b.Tokens > 0 {
+		e.Tokens = min(e.Tokens, b.Tokens)
+	}
+	if b := j.node.Budget; b.Cost > 0 {
+		e.Cost = min(e.Cost, b.Cost)
+	}
+	return e
 }
 
 // beginner is under which a context knows the attempt that begins a run.
@@ -90,11 +118,7 @@ func (r *Room) subEnded(ctx context.Context, j *job) result {
 		}
 		return result{Event: e}
 	default:
-		next := now.Add(lookAtRun)
-		if until.Before(next) {
-			next = until
-		}
-		return result{waits: onRun, look: next}
+		return result{waits: onRun, look: earlier(until, now.Add(lookAtRun))}
 	}
 	if unread != nil {
 		return lost("what its run %s gave cannot be read: the run is %s", row.id, row.status)

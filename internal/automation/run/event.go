@@ -26,6 +26,7 @@ const (
 	Retried  Kind = "retried"   // a person lets a failed or unknown step run again
 	Accepted Kind = "accepted"  // a person says that an unknown step was done, with its outputs
 	Passed   Kind = "skipped"   // a person skips a step, with a reason
+	Bounded  Kind = "bounded"   // it may use no more than this: what the run that began it has left
 )
 
 // Event is one thing that happened, as it is stored.
@@ -57,6 +58,11 @@ func (r *Run) Apply(e Event) error {
 		return fmt.Errorf("a step does not give tokens or money back")
 	}
 	switch e.Kind {
+	case Bounded:
+		a := *r.Spec
+		a.Limits.Tokens, a.Limits.Cost = min(a.Limits.Tokens, e.Tokens), min(a.Limits.Cost, e.Cost)
+		r.Spec = &a
+		return nil
 	case Ticked:
 		return r.tick(e.At)
 	case Pausing, Resumed, Stopped:
