@@ -185,6 +185,9 @@ func (s *claude) judge(ctx context.Context) {
 	if busy || s.hasReg && s.turn != nil && s.reg.At().After(s.since.Add(50*time.Millisecond)) {
 		s.worked = true
 	}
+	if s.hasReg && s.reg.Status == "waiting" { // for a person: nothing has to move meanwhile
+		s.moved = time.Now()
+	}
 	if !s.hasReg || !s.reg.Idle() {
 		s.idleSince = time.Time{}
 	} else if s.idleSince.IsZero() {
@@ -226,7 +229,7 @@ func (s *claude) busyScreen(ctx context.Context) {
 	} else if s.view().State == Retrying {
 		return
 	}
-	if s.turn != nil && !s.moved.IsZero() && time.Since(s.moved) > s.d.hangAfter() {
+	if s.hangs(s.d.hangAfter()) {
 		s.set(Hung, "title", "nothing moved for "+s.d.hangAfter().String())
 		return
 	}

@@ -101,15 +101,6 @@ func (d *Driver) Shut(ctx context.Context, id string) (Seat, error) {
 	return s.view(), nil
 }
 
-// Fell ends a session's program that does not go on, and its terminal. The session stays: its program can be started again.
-func (d *Driver) Fell(ctx context.Context, id string) error {
-	rows, err := d.rows(ctx, "session = ?", id)
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	return d.end(ctx, rows[0].Name)
-}
-
 // end closes a terminal, and makes sure that its program is gone.
 func (d *Driver) end(ctx context.Context, name string) error {
 	p, err := d.tmux.Pane(ctx, name)

@@ -234,13 +234,6 @@ func (d *Driver) Wake(_, id string) {
 	})
 }
 
-func (d *Driver) hangAfter() time.Duration {
-	if d.Hang > 0 {
-		return d.Hang
-	}
-	return 10 * time.Minute
-}
-
 func (d *Driver) live(id string) *seat {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/internal/approval"
 	"tandem/internal/db"
@@ -288,6 +289,7 @@ func (s *seat) closeWait(key string, w *wait) {
 	s.mu.Lock()
 	if s.waits[key] == w {
 		delete(s.waits, key)
+		s.answered = time.Now()
 	}
 	s.mu.Unlock()
 	s.nudge()
@@ -334,6 +336,7 @@ func (s *seat) settleWaits(why string, which func(string, *wait) bool) {
 			w.why = why
 			close(w.local)
 			delete(s.waits, k)
+			s.answered = time.Now()
 		}
 	}
 }

@@ -45,6 +45,8 @@ type seat struct {
 	kept  State            // that is stored
 	waits map[string]*wait // dialogs that people were asked about
 
+	answered time.Time // when the last of them was closed
+
 	settled  map[string]bool // what was settled at the program's own dialog: tools, and tools with a program
 	recalled bool            // with what earlier servers knew of it
 	approved string          // the line that people let Codex run while its hook waited

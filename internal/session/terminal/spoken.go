@@ -26,7 +26,8 @@ type spoken struct {
 	retry  *agents.Event // the provider failed, and is tried again
 	own    string        // the program's name for the turn
 	over   *agents.Event
-	early  []agents.Event // told of a turn before its name was known
+	early  []agents.Event  // told of a turn before its name was known
+	acting map[string]bool // the turn's calls of tools that have not ended
 }
 
 // maker is what differs between the programs that are spoken to.
@@ -122,6 +123,7 @@ func (s *spoken) take(ctx context.Context, e agents.Event) {
 		}
 	case agents.Acted:
 		if s.mine(e) {
+			s.calls(e.Act)
 			s.act(ctx, e.Entry)
 		}
 	case agents.Spent:
@@ -197,7 +199,7 @@ func (s *spoken) name(turn string) {
 func (s *spoken) begin(t *session.Turn) {
 	s.seat.begin(t)
 	s.own, s.over, s.retry = "", nil, nil
-	s.early = nil
+	s.early, s.acting = nil, nil
 }
 
 // spend counts the tokens of a model call.
@@ -283,8 +285,8 @@ func (s *spoken) judge(ctx context.Context) {
 		s.set(RateLimited, s.signal(), s.retry.Text)
 	case s.retry != nil:
 		s.set(Retrying, s.signal(), s.retry.Text)
-	case s.turn != nil && time.Since(s.moved) > s.d.hangAfter():
-		s.set(Hung, s.signal(), "nothing moved for "+s.d.hangAfter().String())
+	case s.hangs(s.patience()):
+		s.set(Hung, s.signal(), "nothing moved for "+s.patience().String())
 	case s.busy || s.turn != nil && s.over == nil:
 		s.set(Working, s.signal(), "")
 	default:
