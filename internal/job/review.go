@@ -95,14 +95,7 @@ func asked(j *Job, diff wire.DiffOut) string {
 	fmt.Fprintf(&b, "This is the change, the commit %.12s on top of %.12s:\n%s\n", j.Commit, j.Base,
 		foreign.Mark("diff", "job", fault.Clip(diff.Diff, maxReviewDiff)))
 	if len(diff.Diff) > maxReviewDiff || diff.Cut {
-		b.WriteString("Its end is missing here. All files that it changes:\n")
-		for i, f := range diff.Files {
-			if i == 200 {
-				b.WriteString("and more\n")
-				break
-			}
-			fmt.Fprintf(&b, "%s (%s)\n", f.Path, f.How)
-		}
+		fmt.Fprintf(&b, "Its end is missing here. All files that it changes:\n%s\n", foreign.Mark("files", "job", changed(diff.Files)))
 	}
 	if j.Check != "" {
 		fmt.Fprintf(&b, "Tandem ran its check on exactly this commit: it is %s.\n", j.Known())
@@ -112,6 +105,18 @@ func asked(j *Job, diff wire.DiffOut) string {
 		"first, UNSURE when you cannot tell. Then say why in a few lines, and what has to change: one line each, as FILE:LINE: what. " +
 		"A person decides.")
 	return b.String()
+}
+
+// changed names the first files of a change, one in a line.
+func changed(files []wire.File) string {
+	var lines []string
+	for _, f := range files[:min(len(files), 200)] {
+		lines = append(lines, fmt.Sprintf("%s (%s)", f.Path, f.How))
+	}
+	if len(files) > 200 {
+		lines = append(lines, "and more")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // opinion reads what a reviewer said. What begins with none of the words says nothing clear.
