@@ -75,7 +75,7 @@ var houseMap = []wall{
 	{pkg: "automation/wire"},
 	{pkg: "team/wire", may: "job/wire"},
 	{pkg: "artifact/wire"},
-	{pkg: "memory/wire"},
+	{pkg: "memory/wire", may: "source/wire"}, // a search quotes passages of sources beside records
 	{pkg: "source/wire"},
 	{pkg: "knowledge/wire", may: "memory/wire"}, // where something comes from is said as of a memory
 	{pkg: "login/wire", may: "login/device"},
@@ -113,7 +113,7 @@ var houseMap = []wall{
 	{pkg: "notify", may: "spine egress"},
 	// reads their operations' answers
 	{pkg: "inbox", may: "inbox/wire identity approval journal session session/terminal session/relay session/wire connector/wire " +
-		"schedule/wire automation/wire job/wire team/wire memory/wire server/wire space/peer"},
+		"schedule/wire automation/wire job/wire team/wire memory/wire knowledge/wire server/wire space/peer"},
 	{pkg: "automation/clock", pure: true},                         // when a schedule is due
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
@@ -124,7 +124,7 @@ var houseMap = []wall{
 	{pkg: "artifact", may: "artifact/wire repo/diff"},         // what automations made
 	{pkg: "artifact/check", pure: true},                       // what is wrong with it
 	{pkg: "artifact/make", pure: true, may: "artifact/check"}, // reports, pages, slides, tables; a cell is no formula by the same rule
-	{pkg: "memory", may: "memory/wire memory/text memory/postings memory/vector"},
+	{pkg: "memory", may: "memory/wire source/wire memory/text memory/postings memory/vector"},
 	{pkg: "memory/postings", may: "memory/text"},           // which texts have which terms, in a table of a room
 	{pkg: "memory/text", pure: true},                       // terms, queries, scores
 	{pkg: "memory/vector", may: "memory/text", pure: true}, // word vectors: pieces, likeness, signatures

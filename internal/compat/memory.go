@@ -110,7 +110,7 @@ func putMemory(q *request) (any, error) {
 }
 
 func (q *request) found(query string, limit int, words []string) ([]any, error) {
-	in := obj{"query": query}
+	in := obj{"query": query, "only": "records"}
 	if limit > 0 {
 		in["limit"] = min(limit, 50)
 	}

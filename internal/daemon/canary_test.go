@@ -248,8 +248,12 @@ func (h *tracked) inputs(o *op.Op) []map[string]any {
 		}
 		all = next
 	}
-	for _, f := range o.Fields() { // without these an operation is about all there is
-		if f.Required || !slices.Contains([]string{"remote", "reply_to", "space", "text", "thread", "to"}, f.Name) {
+	narrow := []string{"remote", "reply_to", "space", "text", "thread", "to"} // without these an operation is about all there is
+	if o.Name == "memory.search" {
+		narrow = append(narrow, "kind", "label", "of", "only", "tier")
+	}
+	for _, f := range o.Fields() {
+		if f.Required || !slices.Contains(narrow, f.Name) {
 			continue
 		}
 		for _, in := range all {

@@ -151,7 +151,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.rooms.resource = resource.New(d.db)
 	d.rooms.memory = memory.New(d.db)
-	d.rooms.memory.Forgot = d.forgotten
+	d.rooms.memory.Forgot, d.rooms.memory.Rooms = d.forgotten, &d.inner
 	d.rooms.knowledge = knowledge.New(d.db)
 	d.rooms.knowledge.Forgot = d.forgotten
 	d.rooms.login = login.New(d.db, d.rooms.secret)

@@ -13,6 +13,8 @@ import (
 type Room struct {
 	db      *db.DB
 	meaning *meaning
+	// Rooms is through which the documents of sources are searched, as who asks; nil for none.
+	Rooms op.Invoker
 	// Forgot is told that something was forgotten, so that it goes from the file as well.
 	Forgot func()
 }

@@ -32,6 +32,29 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 	if len(in.Query) > maxText {
 		return out, fault.New(fault.Invalid, "memory.search", "the question is longer than %d bytes", maxText)
 	}
+	switch {
+	case in.Only != "" && in.Only != wire.OnlyRecords && in.Only != wire.OnlyPassages:
+		return out, fault.New(fault.Invalid, "memory.search", "%.40q is nothing to look for", string(in.Only)).
+			WithNext("only is records or passages; leave it out for both")
+	case in.Only == wire.OnlyPassages && in.Filter != (wire.Filter{}):
+		return out, fault.New(fault.Invalid, "memory.search", "passages have no kind, tier or label").
+			WithNext("leave those out, or look for records")
+	}
+	if in.Only != wire.OnlyRecords && in.Filter == (wire.Filter{}) {
+		passages, err := r.passages(ctx, in)
+		if err != nil {
+			return out, err
+		}
+		out.Passages = passages
+	}
+	if in.Only == wire.OnlyPassages {
+		return out, nil
+	}
+	return out, r.records(ctx, in, &out)
+}
+
+// records looks for what is remembered, and notes to whom it is told.
+func (r *Room) records(ctx context.Context, in wire.SearchIn, out *wire.SearchOut) error {
 	err := r.db.ReadWide(ctx, func(tx *db.Tx) error {
 		s, err := look(ctx, tx, in.Filter, wire.Live)
 		if err != nil || len(s.places) == 0 {
@@ -46,13 +69,13 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 		return err
 	})
 	if err != nil {
-		return out, err
+		return err
 	}
 	ids := make([]string, len(out.Hits))
 	for i, h := range out.Hits {
 		ids[i] = h.ID
 	}
-	return out, r.tell(ctx, ids...)
+	return r.tell(ctx, ids...)
 }
 
 // fetch reads the records that were found, under every condition again, weighs how new and how useful they are, and folds together

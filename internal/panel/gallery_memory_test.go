@@ -23,7 +23,8 @@ func sampleMemory() MemoryView {
 			{ID: "mem_3", Text: "The staging ledger is at p\u0430ypal.example\u200b", Where: "project atlas",
 				From: "from url https://notes.example/credits",
 				Kind: wire.Fact, State: wire.Live, Trust: wire.Untrusted, Made: before(90 * time.Hour)},
-		}}
+		}, Passages: []PassageRow{{Source: "handbook", File: "release.md", Place: "Releases > When, line 5", Trust: wire.Untrusted,
+			Text: "Releases are cut on Tuesdays. The release day is announced.", Read: before(2 * time.Hour)}}}
 }
 
 func sampleRecord() RecordView {

@@ -130,6 +130,24 @@ func memoryRow(r wire.Record) MemoryRow {
 	return row
 }
 
+// passagesMost is how many passages a page shows: each is a paragraph or more.
+const passagesMost = 10
+
+// PassageRow is a stretch of a document that was found.
+type PassageRow struct {
+	Source, File, Place, Text string
+	Trust                     wire.Trust
+	Read                      time.Time
+}
+
+// cited says where a passage stands.
+func (p PassageRow) cited() string {
+	if p.Place == "" {
+		return p.File
+	}
+	return p.File + ", " + p.Place
+}
+
 func memoryTone(s wire.State) ui.Tone {
 	switch s {
 	case wire.Live:
@@ -155,7 +173,8 @@ type MemoryView struct {
 	State      wire.State
 	Kind, Tier string
 	Rows       []MemoryRow
-	How        string // how it was found
+	Passages   []PassageRow // of documents, found beside them
+	How        string       // how it was found
 	Older      string
 	Waiting    int  // proposals, up to waitingMost
 	WaitMore   bool // there are more
@@ -186,6 +205,9 @@ func (v *visit) memory(problem string) error {
 		out.How, out.Among, out.State = found.How, out.State, wire.Live
 		for _, h := range found.Hits {
 			out.Rows = append(out.Rows, memoryRow(h.Record))
+		}
+		for _, p := range found.Passages[:min(len(found.Passages), passagesMost)] {
+			out.Passages = append(out.Passages, PassageRow{Source: p.Source, File: p.File, Place: p.Place, Text: p.Text, Trust: p.Trust, Read: p.At})
 		}
 	} else if err := v.listMemory(&out, filter); err != nil {
 		return err
@@ -238,7 +260,7 @@ func (v *visit) foundMemory(query string) (out []Found) {
 	if !v.has(string(wire.Search)) {
 		return nil
 	}
-	found, _ := ask(v, wire.Search, wire.SearchIn{Query: query, Limit: foundMost})
+	found, _ := ask(v, wire.Search, wire.SearchIn{Query: query, Only: wire.OnlyRecords, Limit: foundMost})
 	for _, h := range found.Hits {
 		out = append(out, Found{"memory", "memory", firstLine(h.Text), query, memoryHref(h.ID)})
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"tandem/internal/cli/kit"
+	"tandem/internal/cli/source"
 	"tandem/internal/memory/wire"
 	"tandem/internal/op"
 )
@@ -21,11 +23,13 @@ func narrowed(cmd *cobra.Command, f *wire.Filter) {
 func newSearch(k *kit.Kit) *cobra.Command {
 	var in wire.SearchIn
 	cmd := &cobra.Command{
-		Use: "search WORDS…", Short: "Search what is remembered", Args: cobra.MinimumNArgs(1),
+		Use: "search WORDS…", Short: "Search what is remembered, and the documents of sources", Args: cobra.MinimumNArgs(1),
 		Long: `Search what is remembered: words, "phrases in quotes" and beginnings*. The best come first; what is new or was useful
-stands a little higher. Without a phrase or a beginning it also finds what means the same in other words, and says so. You find what
+stands a little higher. Beside records it finds passages of the documents of sources (tandem source), each quoted with its file and
+place; --only leaves one of the two out, and --kind, --label and --tier speak of records alone. Without a phrase or a beginning it also finds what means the same in other words, and says so. You find what
 you may read, and nothing else changes what you find.`,
-		Example: "  tandem memory search release day\n  tandem memory search '\"merge queue\" retr*' --kind lesson",
+		Example: "  tandem memory search release day\n  tandem memory search '\"merge queue\" retr*' --kind lesson\n" +
+			"  tandem memory search release day --only passages",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Query = strings.Join(args, " ")
 			out, err := op.Do(cmd.Context(), k, wire.Search, in)
@@ -33,7 +37,7 @@ you may read, and nothing else changes what you find.`,
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				if len(out.Hits) == 0 {
+				if len(out.Hits)+len(out.Passages) == 0 {
 					fmt.Fprintln(w, "nothing is known of that here")
 				}
 				for _, h := range out.Hits {
@@ -45,12 +49,32 @@ you may read, and nothing else changes what you find.`,
 				if len(out.Hits) > 0 {
 					fmt.Fprintf(w, "found %s\n", out.How)
 				}
+				quoted(w, out.Passages)
 			})
 		},
 	}
-	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (10)")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many of each (10 records, 5 passages)")
+	cmd.Flags().StringVar((*string)(&in.Only), "only", "", "records or passages (both)")
 	narrowed(cmd, &in.Filter)
 	return cmd
+}
+
+// quoted are passages of documents: where each stands, what it says, how old it is and that nobody answers for it.
+func quoted(w io.Writer, passages []wire.Passage) {
+	for _, p := range passages {
+		fmt.Fprintf(w, "%s\n", kit.VisibleLine(source.Cited(p.Passage)))
+		for _, l := range source.Excerpt(p.Text) {
+			fmt.Fprintf(w, "    > %s\n", kit.VisibleLine(l))
+		}
+		fmt.Fprintf(w, "    passage of the source %s, %s, read %s\n", kit.VisibleLine(p.Source), p.Trust, ago(p.At))
+	}
+}
+
+func ago(t time.Time) string {
+	if age := kit.Age(t); age != "now" {
+		return age + " ago"
+	}
+	return "now"
 }
 
 // line is a record in a list: what it says, and who answers for it.

@@ -128,7 +128,7 @@ file and place. You find what you may read, and nothing else changes what you fi
 				}
 				for _, p := range out.Passages {
 					fmt.Fprintf(w, "%s\n", kit.VisibleLine(Cited(p)))
-					for _, line := range excerpt(p.Text) {
+					for _, line := range Excerpt(p.Text) {
 						fmt.Fprintf(w, "    %s\n", kit.VisibleLine(line))
 					}
 				}
@@ -149,8 +149,8 @@ func Cited(p wire.Passage) string {
 	return out
 }
 
-// excerpt are the first lines of a passage.
-func excerpt(text string) []string {
+// Excerpt are the first lines of a passage.
+func Excerpt(text string) []string {
 	const lines, columns = 6, 160
 	all := strings.Split(strings.TrimSpace(text), "\n")
 	out := all[:min(len(all), lines)]

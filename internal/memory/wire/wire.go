@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/internal/op"
+	source "tandem/internal/source/wire"
 )
 
 // The operations of memory.
@@ -97,7 +98,8 @@ type MoveIn struct {
 type SearchIn struct {
 	Query string `json:"query" jsonschema:"words, \"phrases in quotes\", and beginnings*"`
 	Filter
-	Limit int `json:"limit,omitempty" jsonschema:"at most this many, 10 when left out, 50 at most"`
+	Only  Only `json:"only,omitempty" jsonschema:"records, or passages of the documents of sources; left out, both"`
+	Limit int  `json:"limit,omitempty" jsonschema:"at most this many of each, 10 records and 5 passages when left out, 50 at most"`
 }
 
 // Filter narrows what is looked at. It never widens it: what the caller may not read is not there.
@@ -117,10 +119,17 @@ type Hit struct {
 	Same  []string `json:"same,omitempty" jsonschema:"ids of records that say the same in the same words"`
 }
 
+// Passage is a stretch of a document of a source. Whoever writes into the folder wrote it, and nobody here answers for it.
+type Passage struct {
+	source.Passage
+	Trust Trust `json:"trust" jsonschema:"untrusted, always"`
+}
+
 // SearchOut is what was found, best first.
 type SearchOut struct {
-	Hits []Hit  `json:"hits"`
-	How  string `json:"how" jsonschema:"how it was looked for: by words, and by meaning where vectors are at hand"`
+	Hits     []Hit     `json:"hits"`
+	How      string    `json:"how" jsonschema:"how it was looked for: by words, and by meaning where vectors are at hand"`
+	Passages []Passage `json:"passages,omitempty" jsonschema:"of documents, each with its source, file and place; found by words"`
 }
 
 // BriefIn asks for what a session should know at its beginning.

@@ -64,6 +64,15 @@ const (
 	ByNeighbour By = "neighbour" // it stands beside what was found, in a session's memory
 )
 
+// Only says what is looked for, when it is not both.
+type Only string
+
+// What is looked for.
+const (
+	OnlyRecords  Only = "records"
+	OnlyPassages Only = "passages"
+)
+
 // Source is where a record comes from.
 type Source struct {
 	Kind   string `json:"kind" jsonschema:"turn, file, commit, task, message, url, person or memory"`
