@@ -31,8 +31,9 @@ func (r *Room) Ops() []op.Op {
 	return []op.Op{wire.List.Read(op.Spec{Right: "approval.read", Masked: true, Method: "GET", Path: "/inbox",
 		Doc: "List everything that needs a person, with the place where it is answered: asks, questions, dialogs, crashed, " +
 			"rate-limited, parked, failed pushes, " +
-			"quarantined connectors, files that were set aside, runs and jobs that wait for somebody to look, unread mail.\nAn ask is answered " +
-			"by a person alone: pass on its link. A question may be answered with question_answer."},
+			"quarantined connectors, files that were set aside, runs and jobs that wait for somebody to look, " +
+			"items of knowledge spaces that wait for an owner, unread mail.\nAn ask is answered by a person alone: " +
+			"pass on its link. A question may be answered with question_answer."},
 		func(wire.In) op.Resource { return op.Resource{Kind: "approval", Path: "/"} }, r.list)}
 }
 
@@ -44,8 +45,8 @@ type source struct {
 
 var sources = []source{{"approval.list", asks}, {"question.list", questions}, {"session.list", failures}, {"relay.list", relays},
 	{"audit.log", pushes}, {"connector.list", connectors}, {"aside.list", setAside}, {"recovery.show", recovery}, {"automation.runs", runs},
-	{"job.list", jobs}, {"queue.list", merged}, {"team.list", teams}, {"memory.list", proposals}, {"schedule.list", schedules},
-	{"server.status", fellows}, {"space.list", mail}}
+	{"job.list", jobs}, {"queue.list", merged}, {"team.list", teams}, {"memory.list", proposals}, {"knowledge.list", unread},
+	{"schedule.list", schedules}, {"server.status", fellows}, {"space.list", mail}}
 
 func (r *Room) list(ctx context.Context, in wire.In) (wire.Out, error) {
 	if in.Kind != "" && !slices.Contains(wire.Kinds, in.Kind) {

@@ -55,7 +55,7 @@ var inboxDoes = map[wire.Kind]string{wire.Ask: "Look and answer", wire.Question:
 	wire.Crashed: "The terminal", wire.Limited: "The terminal",
 	wire.Parked: "Go on", wire.Push: "See why", wire.Connector: "Look and accept", wire.Aside: "Keep or discard",
 	wire.Mail: "Read", wire.Recovery: "Stop it", wire.Run: "See it", wire.Job: "See it", wire.Team: "See it",
-	wire.Memory: "Look and decide", wire.Schedule: "See it", wire.Server: "See it",
+	wire.Memory: "Look and decide", wire.Knowledge: "Look and decide", wire.Schedule: "See it", wire.Server: "See it",
 	wire.Ended: "See it"}
 
 // needs are the rows of the inbox. Of the asks, the one that was chosen, or else the first, is shown whole with its answers.

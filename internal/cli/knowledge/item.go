@@ -202,7 +202,7 @@ func newRemove(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is deleted, %d items\n", args[0], out.Removed)
+				fmt.Fprintf(w, "%s is deleted, %s\n", args[0], kit.Count(out.Removed, "item"))
 				for _, where := range out.Beyond {
 					fmt.Fprintf(w, "it may still be in %s\n", where)
 				}

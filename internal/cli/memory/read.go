@@ -26,8 +26,8 @@ func newSearch(k *kit.Kit) *cobra.Command {
 		Use: "search WORDS…", Short: "Search what is remembered, and the documents of sources", Args: cobra.MinimumNArgs(1),
 		Long: `Search what is remembered: words, "phrases in quotes" and beginnings*. The best come first; what is new or was useful
 stands a little higher. Beside records it finds passages of the documents of sources (tandem source), each quoted with its file and
-place; --only leaves one of the two out, and --kind, --label and --tier speak of records alone. Without a phrase or a beginning it also finds what means the same in other words, and says so. You find what
-you may read, and nothing else changes what you find.`,
+place; --only leaves one of the two out, and --kind, --label and --tier speak of records alone. Without a phrase or a beginning it also
+finds records that mean the same in other words, and says so. You find what you may read, and nothing else changes what you find.`,
 		Example: "  tandem memory search release day\n  tandem memory search '\"merge queue\" retr*' --kind lesson\n" +
 			"  tandem memory search release day --only passages",
 		RunE: func(cmd *cobra.Command, args []string) error {
