@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -49,20 +48,11 @@ func firstLine(path string) (string, error) {
 	return line, nil
 }
 
-// secretLine is the first line of a file that nobody else may read: whoever reads it opens the copies.
-func secretLine(path string) (string, error) {
-	if st, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && st.Mode().Perm()&0o077 != 0 {
-		return "", fault.New(fault.Invalid, "server.backup", "%s can be read by others, and whoever reads it opens the copies", path).
-			WithNext("chmod 600 %s", path)
-	}
-	return firstLine(path)
-}
-
 // passphrase is what a person says; twice, where a mistake would show only at the
 // restore.
 func (f *secretFlags) passphrase(k *kit.Kit, twice bool) (string, error) {
 	if f.file != "" {
-		return secretLine(f.file)
+		return secretLine(k.Err, f.file, os.Chmod)
 	}
 	if !f.ask {
 		return "", nil
@@ -146,7 +136,7 @@ func opened(k *kit.Kit, path string, f secretFlags, identity string) (in daemon.
 		return in, err
 	}
 	if identity != "" {
-		if in.Identity, err = secretLine(identity); err != nil {
+		if in.Identity, err = secretLine(k.Err, identity, os.Chmod); err != nil {
 			return in, err
 		}
 	}
