@@ -35,6 +35,16 @@ func TestMovesSayWhenToLook(t *testing.T) {
 	if m.New() {
 		t.Error("a growing text is no new row")
 	}
+	next = m.Next()
+	r.Stir()
+	select {
+	case <-next:
+	default:
+		t.Error("an answer that another server wrote while a text grew here woke nobody")
+	}
+	if !m.New() {
+		t.Error("while a text grows here another server may have written rows")
+	}
 	r.hub.close("t", "s")
 	r.Stir()
 	if !m.New() {

@@ -80,10 +80,10 @@ func (r *Room) Stir() {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
 	for _, l := range r.hub.live {
-		if l.part == 0 { // what is written here is not written elsewhere
+		if l.part == 0 { // text that grows here is not written elsewhere
 			l.head = 0
-			l.rows++
-			l.wake()
 		}
+		l.rows++ // an answer is, by whichever server a person is at
+		l.wake()
 	}
 }
