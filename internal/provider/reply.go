@@ -11,7 +11,7 @@ const (
 	StopTools   Stop = "tools"   // it waits for results of tools
 	StopLength  Stop = "length"  // the limit of tokens was reached
 	StopRefusal Stop = "refusal" // the model or a filter refused
-	StopPause   Stop = "pause"   // the provider paused a long turn: send the reply back to continue
+	StopPause   Stop = "pause"   // the provider paused a long reply, which is not whole
 )
 
 // Usage counts tokens. Input is what was neither read from nor written to a cache, so the four numbers that are

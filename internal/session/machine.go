@@ -140,7 +140,7 @@ func (e replied) to(s *stand) {
 	for _, c := range e.reply.Calls() {
 		s.leave(s.propose(c.ID, c.Name, c.Args))
 	}
-	if len(e.reply.Calls()) == 0 && e.reply.Stop != provider.StopPause && !s.turn.Cancel {
+	if len(e.reply.Calls()) == 0 && !s.turn.Cancel {
 		s.finish(Done, stopReason(e.reply.Stop))
 	}
 }
@@ -207,6 +207,8 @@ func stopReason(s provider.Stop) string {
 		return "the reply reached its limit of tokens"
 	case provider.StopRefusal:
 		return "the model refused"
+	case provider.StopPause:
+		return "the provider paused before the reply was whole: prompt again to let it go on"
 	}
 	return ""
 }
