@@ -132,6 +132,7 @@ var bindings = map[string]string{
 	"team.stop":               byID,
 	"tenant.create":           byPerson,
 	"tenant.invite":           byPerson,
+	"tenant.limit":            byPerson,
 	"tenant.resume":           byPerson,
 	"tenant.suspend":          byPerson,
 	"join.invite":             byPerson,

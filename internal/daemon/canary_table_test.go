@@ -87,7 +87,8 @@ func init() {
 	saying(forPeople, "knowledge.change", "knowledge.close", "knowledge.create", "knowledge.deprecate", "knowledge.promote",
 		"knowledge.remove")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
-	saying(forPeople, "assertion.key_add", "assertion.key_revoke", "tenant.create", "tenant.invite", "tenant.resume", "tenant.suspend")
+	saying(forPeople, "assertion.key_add", "assertion.key_revoke", "tenant.create", "tenant.invite",
+		"tenant.limit", "tenant.resume", "tenant.suspend")
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")
 	saying(forPeople, "group.add", "group.remove", "owner.add", "owner.hand_over", "owner.remove", "person.away", "person.back")
 	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",

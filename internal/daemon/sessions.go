@@ -70,6 +70,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.rooms.session = session.New(d.db, d.journal, tools, box, keys, d.driven)
 	d.rooms.session.Owner = session.Owner{Server: d.self.ID, Home: d.self.Home, Others: d.self.Others}
 	d.rooms.session.Hidden, d.rooms.session.Vouch = []string{d.data}, d.journal.Vouch()
+	d.rooms.session.Allows, d.identity.Uses = d.allows, d.tenantUses
 	d.rooms.session.Home = box.Home
 	d.rooms.session.AsideAt = filepath.Join(d.data, "aside")
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box,

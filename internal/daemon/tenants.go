@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 
 	"tandem/internal/db"
@@ -9,6 +10,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/session"
 )
 
 // policies is a tenant's policy while the tenant is open. A suspended one has none, so nothing of it passes, whoever calls and by
@@ -70,4 +72,17 @@ func (d *Daemon) waits(ctx context.Context, tx *db.Tx, tenant, principal string)
 	}
 	more, err := d.rooms.knowledge.Waits(ctx, tx, tenant, principal)
 	return append(out, more...), err
+}
+
+// allows is what the house lets a tenant use up.
+func (d *Daemon) allows(row func(query string, args ...any) *sql.Row, tenant string) (session.Allowance, error) {
+	name, l, err := d.identity.Limits(row, tenant)
+	return session.Allowance{Sessions: l.Sessions, Limit: session.Limit{Subject: session.Everybody, Period: session.Period(l.Period),
+		Budget: session.Budget{Cents: l.Cents}, SetBy: l.SetBy, SetAt: l.SetAt, Tenant: name}}, err
+}
+
+// tenantUses is what a tenant used of it.
+func (d *Daemon) tenantUses(ctx context.Context, tenant, period string) (identity.TenantUse, error) {
+	used, sessions, err := d.rooms.session.TenantUsed(ctx, tenant, session.Period(period))
+	return identity.TenantUse{Cost: int64(used.Cost), Sessions: sessions}, err
 }

@@ -57,6 +57,7 @@ const (
 
 	TenantCreate  = op.Def[TenantIn, TenantOut]("tenant.create")
 	TenantInvite  = op.Def[TenantInviteIn, InviteOut]("tenant.invite")
+	TenantLimit   = op.Def[TenantLimitIn, *Tenant]("tenant.limit")
 	TenantList    = op.Def[Nothing, TenantsOut]("tenant.list")
 	TenantResume  = op.Def[TenantRef, *Tenant]("tenant.resume")
 	TenantShow    = op.Def[TenantRef, *Tenant]("tenant.show")

@@ -47,6 +47,8 @@ type Room struct {
 	Own func(ctx context.Context, tx *db.Tx, name string) error
 	// Told writes into the journal of the caller's tenant what the house did there, with what the notes vouch for.
 	Told func(ctx context.Context, tx *db.Tx, what string, notes *op.Notes) error
+	// Uses is what a tenant used in a period of what can be limited; without it nobody knows.
+	Uses func(ctx context.Context, tenant, period string) (TenantUse, error)
 	// Vouch asks the journal about every row that says who somebody is.
 	Vouch op.Vouch
 	// Takes is which signed assertions are taken.

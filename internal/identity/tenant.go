@@ -37,23 +37,35 @@ type Tenant struct {
 	Own       bool        `json:"own,omitempty" jsonschema:"it is the house's own, which the machine belongs to"`
 	People    int64       `json:"people"`
 	Actors    int64       `json:"actors" jsonschema:"people, agents, services and terminals that are not disabled"`
+
+	Limits TenantLimits `json:"limits,omitzero" jsonschema:"what the house lets it use up"`
+	Use    *TenantUse   `json:"use,omitempty" jsonschema:"what it used of that; in lists only where there is a limit"`
 }
 
 // Seal is a tenant as the journal of the house vouches for it.
 func (t *Tenant) Seal() op.Sealed {
-	return op.Sealed{Tenant: LocalTenant, Subject: "tenant:" + t.ID, Says: []string{t.ID, t.Name, string(t.State), t.Reason},
+	says := []string{t.ID, t.Name, string(t.State), t.Reason}
+	if limits := t.Limits.text(); limits != "" {
+		says = append(says, limits)
+	}
+	return op.Sealed{Tenant: LocalTenant, Subject: "tenant:" + t.ID, Says: says,
 		What: "the tenant " + t.Name + ", " + string(t.State)}
 }
 
 // tenantColumns counts the actors, too.
-const tenantColumns = `id, name, state, reason, created_at, created_by, changed_at,
+const tenantColumns = `id, name, state, reason, created_at, created_by, changed_at, limits,
 	(SELECT count(*) FROM actor a WHERE a.tenant = tenant.id AND a.kind = 'person' AND a.disabled_at = 0),
 	(SELECT count(*) FROM actor a WHERE a.tenant = tenant.id AND a.disabled_at = 0)`
 
 func scanTenant(row interface{ Scan(...any) error }) (*Tenant, error) {
 	var t Tenant
 	var created, changed int64
-	if err := row.Scan(&t.ID, &t.Name, &t.State, &t.Reason, &created, &t.CreatedBy, &changed, &t.People, &t.Actors); err != nil {
+	var limits string
+	err := row.Scan(&t.ID, &t.Name, &t.State, &t.Reason, &created, &t.CreatedBy, &changed, &limits, &t.People, &t.Actors)
+	if err == nil {
+		t.Limits, err = parseLimits(limits)
+	}
+	if err != nil {
 		return nil, err
 	}
 	t.CreatedAt, t.ChangedAt = db.Time(created), optional(changed)

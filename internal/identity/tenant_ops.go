@@ -93,6 +93,9 @@ func (r *Room) tenantOps() []op.Op {
 		TenantResume.State(admin(op.Spec{Method: "POST", Path: "/tenant/{name}/resume",
 			Doc: "Resume a tenant that was suspended: what let its people and agents in does so again."}),
 			func(in TenantRef) op.Resource { return tenantAt(in.Name) }, r.resume),
+		TenantLimit.State(admin(op.Spec{Method: "POST", Path: "/tenant/{name}/limit",
+			Doc: "Set what a tenant may use up: what its models may cost, and how many sessions it keeps. Its own people do not change it."}),
+			func(in TenantLimitIn) op.Resource { return tenantAt(in.Name) }, r.limitTenant),
 	}
 }
 
@@ -197,14 +200,14 @@ func (r *Room) find(ctx context.Context, row *sql.Row, where, name string) (*Ten
 const tenantQuery = "SELECT " + tenantColumns + " FROM tenant WHERE id = ? OR name = ?"
 
 // another is a tenant that is not the house's own, in a change of the house's people.
-func (r *Room) another(ctx context.Context, tx *db.Tx, where, name string) (*Tenant, error) {
+func (r *Room) another(ctx context.Context, tx *db.Tx, where, name, instead string) (*Tenant, error) {
 	if err := ofTheHouse(ctx, where); err != nil {
 		return nil, err
 	}
 	t, err := r.find(ctx, tx.QueryRow(tenantQuery, name, name), where, name)
 	if err == nil && t.Own {
 		return nil, fault.New(fault.Invalid, where, "%s is the house's own tenant, which the server itself belongs to", t.Name).
-			WithNext("stop the server instead: tandem down")
+			WithNext("%s", instead)
 	}
 	return t, err
 }
@@ -214,7 +217,7 @@ func (r *Room) inviteInto(ctx context.Context, tx *db.Tx, in TenantInviteIn) (In
 	if err != nil {
 		return InviteOut{}, err
 	}
-	t, err := r.another(ctx, tx, string(TenantInvite), in.Tenant)
+	t, err := r.another(ctx, tx, string(TenantInvite), in.Tenant, "leave the tenant out: tandem invite --person "+in.Person)
 	if err == nil {
 		err = r.opened(ctx, t)
 	}
@@ -248,7 +251,7 @@ func (r *Room) resume(ctx context.Context, tx *db.Tx, in TenantRef) (*Tenant, er
 
 // turn takes a tenant from one state to the other, and tells it in its own journal, too.
 func (r *Room) turn(ctx context.Context, tx *db.Tx, where, name string, from, to TenantState, why string) (*Tenant, error) {
-	t, err := r.another(ctx, tx, where, name)
+	t, err := r.another(ctx, tx, where, name, "stop the server instead: tandem down")
 	if err != nil {
 		return nil, err
 	}
@@ -277,6 +280,9 @@ func (r *Room) tenants(ctx context.Context, _ Nothing) (TenantsOut, error) {
 	for _, t := range all {
 		if r.stands(ctx, t) && op.May(ctx, "tenant.read", tenantAt(t.Name)) {
 			out.Tenants = append(out.Tenants, t)
+			if !t.Limits.None() && err == nil {
+				err = r.use(ctx, t)
+			}
 		}
 	}
 	return out, err
@@ -286,7 +292,11 @@ func (r *Room) showTenant(ctx context.Context, in TenantRef) (*Tenant, error) {
 	if err := ofTheHouse(ctx, string(TenantShow)); err != nil {
 		return nil, err
 	}
-	return r.find(ctx, r.db.QueryRow(ctx, tenantQuery, in.Name, in.Name), string(TenantShow), in.Name)
+	t, err := r.find(ctx, r.db.QueryRow(ctx, tenantQuery, in.Name, in.Name), string(TenantShow), in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return t, r.use(ctx, t)
 }
 
 // inviteFor is how long an invitation is good for; 0 for as long as usual.

@@ -38,7 +38,7 @@ func sampleTenants() TenantsView {
 	return TenantsView{Now: galleryNow, PIN: true, Passkeys: 1, For: "carla", Made: "acme",
 		Line: "tandem login builder-7.example:13013#tdj_q8w7e6r5t4z3u2i1o0p9~6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d",
 		Rows: []TenantRow{{Name: "local", Own: true, People: 3, Actors: 12, Since: before(900 * time.Hour)},
-			{Name: "acme", People: 1, Actors: 4, Since: before(time.Minute)},
+			{Name: "acme", People: 1, Actors: 4, Since: before(time.Minute), Used: "1.2usd of 20usd this month, 3 of 50 sessions"},
 			{Name: "globex\u202e", Suspended: true, Reason: "the bill is open", People: 7, Actors: 31, Since: before(90 * time.Hour),
 				Changed: before(2 * time.Hour)}}}
 }

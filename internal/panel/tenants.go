@@ -2,11 +2,15 @@ package panel
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/panel/ui"
 )
 
 func tenantsNav() page {
@@ -18,6 +22,8 @@ func tenantRoutes(p *Panel) {
 	p.get("/panel/tenants", func(v *visit) error { return v.tenants(nil, "") })
 	perform(p, "/panel/tenants", identity.TenantCreate, tenantInput,
 		func(v *visit, _ identity.TenantIn, made identity.TenantOut) error { return v.tenants(&made, "") },
+		func(v *visit, err error) error { return v.tenants(nil, words(err)) })
+	form(p, "/panel/tenants/limit", identity.TenantLimit, "/panel/tenants", "tenant-limited", limitInput,
 		func(v *visit, err error) error { return v.tenants(nil, words(err)) })
 	confirm(p, identity.TenantSuspend, func(id string) identity.SuspendIn { return identity.SuspendIn{Name: id} }, confirmed{
 		path: "/panel/tenants/{id}/suspend", title: "Suspend this tenant?",
@@ -35,9 +41,50 @@ func tenantInput(v *visit) (identity.TenantIn, error) {
 	return in, err
 }
 
+func limitInput(v *visit) (in identity.TenantLimitIn, err error) {
+	in.Name = v.field("tenant")
+	if money := v.field("money"); money != "" {
+		cents, err := identity.ParseMoney(money)
+		if err != nil {
+			return in, err
+		}
+		if in.Cents = &cents; cents > 0 {
+			in.Period = v.field("period")
+		}
+	}
+	if text := v.field("sessions"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return in, fault.New(fault.Invalid, string(identity.TenantLimit), "%.40q is no number of sessions", text)
+		}
+		in.Sessions = &n
+	}
+	return in, nil
+}
+
+// used says what a tenant used of its limits; nothing where there is none.
+func used(t *identity.Tenant) string {
+	if t.Use == nil {
+		return ""
+	}
+	var out []string
+	if l := t.Limits; l.Cents > 0 {
+		said := identity.Money(t.Use.Cost/identity.NanoOfCent) + " of " + identity.Money(l.Cents)
+		if l.Period != "ever" {
+			said += " this " + l.Period
+		}
+		out = append(out, said)
+	}
+	if n := t.Limits.Sessions; n > 0 {
+		out = append(out, fmt.Sprintf("%d of %d sessions", t.Use.Sessions, n))
+	}
+	return strings.Join(out, ", ")
+}
+
 // TenantRow is a tenant in a list.
 type TenantRow struct {
 	Name, Reason   string
+	Used           string // of its limits, in words
 	Own, Suspended bool
 	People, Actors int64
 	Since, Changed time.Time
@@ -54,17 +101,19 @@ type TenantsView struct {
 	Passkeys int
 	Problem  string
 	Kept     url.Values // a tenant that was refused
+	Limit    url.Values // limits that were refused
 }
 
 func (v *visit) tenants(made *identity.TenantOut, problem string) error {
-	out := TenantsView{Now: v.now(), Problem: problem, Kept: v.refilled("/panel/tenants")}
+	out := TenantsView{Now: v.now(), Problem: problem, Kept: v.refilled("/panel/tenants"),
+		Limit: v.refilled("/panel/tenants/limit")}
 	list, err := ask(v, identity.TenantList, identity.Nothing{})
 	if err != nil {
 		return err
 	}
 	for _, t := range list.Tenants {
 		row := TenantRow{Name: t.Name, Reason: t.Reason, Own: t.Own, Suspended: t.State == identity.TenantSuspended, People: t.People,
-			Actors: t.Actors, Since: t.CreatedAt, Changed: orZero(t.ChangedAt)}
+			Actors: t.Actors, Used: used(t), Since: t.CreatedAt, Changed: orZero(t.ChangedAt)}
 		out.Rows = append(out.Rows, row)
 	}
 	m, err := v.means()
@@ -85,4 +134,22 @@ func (v *visit) tenants(made *identity.TenantOut, problem string) error {
 		s.Here = ""
 	}
 	return v.show(tenantsPage(s, out))
+}
+
+// others are the tenants that are not the house's own, to choose from.
+func (v TenantsView) others() (out []ui.Option) {
+	for _, r := range v.Rows {
+		if !r.Own {
+			out = append(out, ui.Option{Value: r.Name, Label: r.Name, Chosen: r.Name == v.Limit.Get("tenant")})
+		}
+	}
+	return out
+}
+
+// periods are what money is limited for.
+func (v TenantsView) periods() (out []ui.Option) {
+	for _, p := range [][2]string{{"ever", "Ever"}, {"month", "A month"}, {"day", "A day"}} {
+		out = append(out, ui.Option{Value: p[0], Label: p[1], Chosen: p[0] == v.Limit.Get("period")})
+	}
+	return out
 }

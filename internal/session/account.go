@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -70,7 +71,7 @@ func spentBefore(q reader, s *Session) (u Used, err error) {
 // Account is one budget that a session draws on, and what is used of it.
 type Account struct {
 	Whose  string
-	Raise  string // how a person raises it
+	Raise  string // who raises it, and how
 	Budget Budget
 	Used   Used
 }
@@ -103,7 +104,7 @@ func (r *Room) Accounts(ctx context.Context, s *Session, t *Turn) ([]Account, er
 				b.Turns = 0
 			}
 		}
-		out = append(out, Account{whose, "tandem session update " + x.ID + " --budget-%s N", b, used})
+		out = append(out, Account{whose, "a person raises it: tandem session update " + x.ID + " --budget-%s N", b, used})
 	}
 	all, err := r.limits(ctx, s.Tenant)
 	if err != nil {
@@ -122,10 +123,14 @@ func (r *Room) Accounts(ctx context.Context, s *Session, t *Turn) ([]Account, er
 		if whose == Everybody {
 			whose = "everybody together"
 		}
+		raise := "a person raises it: tandem budget set --for '" + l.Subject + "' --period " + string(l.Period) + " --%s N"
+		if l.Tenant != "" {
+			whose, raise = "the tenant "+l.Tenant, "the people who run this server raise it: tandem tenant limit "+l.Tenant+" --money N"
+		}
 		if l.Period != Ever {
 			whose += " (this " + string(l.Period) + ")"
 		}
-		out = append(out, Account{whose, "tandem budget set --for '" + l.Subject + "' --period " + string(l.Period) + " --%s N", l.Budget, used})
+		out = append(out, Account{whose, raise, l.Budget, used})
 	}
 	return out, nil
 }
@@ -190,7 +195,7 @@ func narrower(rest, limit, used int64) int64 {
 
 func (a Account) spent(what string, used, limit int64) error {
 	return fault.New(fault.Exhausted, "session.budget", "the budget of %s for %s is used up: %d of %d", what, a.Whose, used, limit).
-		WithNext("a person raises it: "+a.Raise, what)
+		WithNext("%s", strings.ReplaceAll(a.Raise, "%s", what))
 }
 
 // Beyond is the refusal of a call that would exceed what is left.

@@ -21,6 +21,7 @@ type Limit struct {
 	Used    Used      `json:"used"`
 	SetBy   string    `json:"set_by"`
 	SetAt   time.Time `json:"set_at"`
+	Tenant  string    `json:"tenant,omitempty" jsonschema:"the tenant that the house set it for; only the people of the house change it"`
 }
 
 // Period is the span of time that a limit speaks of, in UTC.
@@ -95,7 +96,7 @@ func (r *Room) limitOps() []op.Op {
 func (r *Room) limits(ctx context.Context, tenant string) ([]Limit, error) {
 	rows, err := r.db.Query(ctx, "SELECT subject, period, budget, set_by, set_at FROM session_limit WHERE tenant = ? ORDER BY subject, period",
 		tenant)
-	return db.Collect(rows, err, func(rows *sql.Rows) (l Limit, err error) {
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (l Limit, err error) {
 		var budget string
 		var at int64
 		if err := rows.Scan(&l.Subject, &l.Period, &budget, &l.SetBy, &at); err != nil {
@@ -104,6 +105,14 @@ func (r *Room) limits(ctx context.Context, tenant string) ([]Limit, error) {
 		l.SetAt = db.Time(at)
 		return l, decode(budget, &l.Budget)
 	})
+	if err != nil {
+		return nil, err
+	}
+	a, err := r.allowance(outside{ctx, r.db}, tenant)
+	if a.Limit.Budget != (Budget{}) {
+		all = append(all, a.Limit)
+	}
+	return all, err
 }
 
 // usedBy adds up what a subject used in a span.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 	"sync"
@@ -42,6 +43,8 @@ type Room struct {
 	driven Guard
 	// Sessions bounds how many sessions a tenant keeps, archived ones too.
 	Sessions db.Bound
+	// Allows is what the house lets a tenant use up; without it there is no limit.
+	Allows func(row func(query string, args ...any) *sql.Row, tenant string) (Allowance, error)
 	// Vouch asks the journal about what people gave to sessions.
 	Vouch op.Vouch
 	// Home is the person's: what lies in certain places of it runs by itself.

@@ -197,6 +197,7 @@ var phrases = map[string][2]string{
 	"team.plan":               {"changed a team's plan", "change a team's plan"},
 	"tenant.create":           {"made the tenant", "make the tenant"},
 	"tenant.invite":           {"invited a person into the tenant", "invite a person into the tenant"},
+	"tenant.limit":            {"limited the tenant", "limit the tenant"},
 	"tenant.resume":           {"resumed the tenant", "resume the tenant"},
 	"tenant.suspend":          {"suspended the tenant", "suspend the tenant"},
 	"token.new":               {"made a token for", "make a token for"},

@@ -14,7 +14,7 @@ import (
 
 func newTenant(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "tenant", Short: "Houses on this server that see nothing of each other"}
-	cmd.AddCommand(newTenantCreate(k), newTenantList(k), newTenantShow(k), newTenantSuspend(k), newTenantResume(k))
+	cmd.AddCommand(newTenantCreate(k), newTenantList(k), newTenantShow(k), newTenantSuspend(k), newTenantResume(k), newTenantLimit(k))
 	return cmd
 }
 
@@ -106,6 +106,7 @@ func showTenant(w io.Writer, t *room.Tenant) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%d people, %d actors\n", t.People, t.Actors)
+	uses(w, t)
 }
 
 func newTenantSuspend(k *kit.Kit) *cobra.Command {

@@ -495,6 +495,10 @@ your-server> tandem tenant list
   shows acme
 your-server> tandem tenant show acme
   shows is active
+your-server> tandem tenant limit acme --money 20usd --sessions 50
+  shows acme may use 20usd and may keep 50 sessions
+your-server> tandem tenant limit acme --money 5usd --period day
+your-server> tandem tenant limit acme --money none
 your-server> tandem tenant suspend acme --reason "the bill is open"
   shows acme is suspended
 your-server> tandem tenant resume acme

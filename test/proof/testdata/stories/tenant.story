@@ -9,6 +9,12 @@ your-server> tandem tenant list
   shows acme
 your-server> tandem tenant show acme
   shows is active
+your-server> tandem tenant limit acme --money 20usd --sessions 50
+  shows acme may use 20usd and may keep 50 sessions
+your-server> tandem tenant limit acme --money 5usd --period day
+  shows may use 5usd a day
+your-server> tandem tenant limit acme --money none
+  shows acme may keep 50 sessions
 your-server> tandem tenant suspend acme --reason "the bill is open"
   shows acme is suspended
 your-server> tandem tenant resume acme
