@@ -267,7 +267,7 @@ func (in *Incoming) spill(p *incomingPack, r io.Reader) (err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	if p.file, err = os.CreateTemp(dir, "tmp_pack_*"); err != nil {
+	if p.file, err = beginPack(dir); err != nil {
 		return err
 	}
 	defer func() {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"tandem/internal/repo"
 )
@@ -22,6 +23,7 @@ type objects struct {
 	bases *cache[baseKey, repo.Object]
 
 	tidying sync.Mutex
+	swept   atomic.Int64 // when all was last swept, in seconds
 
 	mu      sync.RWMutex
 	dirs    []string         // dir and its alternates

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -9,17 +10,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
-// Small packs are joined when there are so many: every look-up asks them all.
+// Small packs are joined when there are so many: every look-up asks them all. That
+// is inside somebody's command, so at most joinBytes at a time.
 const (
-	smallPack  = 8192      // objects
-	smallBytes = 256 << 20 // a pack above it is not copied again
+	smallPack  = 8192     // objects
+	smallBytes = 48 << 20 // a pack above it is not copied again; those of a fetch have about 32 MiB
+	joinBytes  = 5 * smallBytes
 	smallPacks = 40
 )
 
-// Tidy joins small packs into one when there are many; nothing depends on it.
-func (s *Store) Tidy(ctx context.Context) error { return s.objects.tidy(ctx) }
+// Tidy joins small packs into one when there are many, and removes what was begun
+// and never finished; nothing depends on it.
+func (s *Store) Tidy(ctx context.Context) error {
+	return errors.Join(s.objects.sweep(time.Now()), s.objects.tidy(ctx))
+}
 
 // tidy is Tidy. Somebody who reads one of the packs meanwhile looks again and
 // finds the new one.
@@ -30,18 +37,25 @@ func (o *objects) tidy(ctx context.Context) error {
 	defer o.tidying.Unlock()
 	o.mu.RLock()
 	var bases []string
+	sizes := map[string]int{}
 	for base, p := range o.packs {
 		own := strings.HasPrefix(base, filepath.Join(o.dir, "pack")+string(filepath.Separator))
 		if own && p.index.count <= smallPack && len(p.data) <= smallBytes && !kept(base) {
 			bases = append(bases, base)
+			sizes[base] = len(p.data)
 		}
 	}
 	o.mu.RUnlock()
 	if len(bases) < smallPacks {
 		return nil
 	}
-	slices.Sort(bases)
-	return o.join(ctx, bases)
+	slices.SortFunc(bases, func(a, b string) int { return cmp.Or(cmp.Compare(sizes[a], sizes[b]), cmp.Compare(a, b)) })
+	n, sum := 0, 0
+	for n < len(bases) && sum+sizes[bases[n]] <= joinBytes {
+		sum += sizes[bases[n]]
+		n++
+	}
+	return o.join(ctx, bases[:n])
 }
 
 // kept says whether git holds more about a pack than its index: somebody has
@@ -102,7 +116,7 @@ func (o *objects) join(ctx context.Context, bases []string) error {
 
 // stageNewPack adds a pack of so many objects, which fill writes.
 func stageNewPack(b *batch, packDir string, count int, fill func(*PackWriter) error) (base string, err error) {
-	f, err := os.CreateTemp(packDir, "tmp_pack_*")
+	f, err := beginPack(packDir)
 	if err != nil {
 		return "", err
 	}
