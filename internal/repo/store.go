@@ -138,6 +138,9 @@ func (o *Overlay) PutFile(_ context.Context, data []byte) (FileID, error) {
 
 // PutLargeFile keeps a blob in the layer.
 func (o *Overlay) PutLargeFile(ctx context.Context, r io.ReaderAt, size int64) (FileID, error) {
+	if err := CheckFileSize(size); err != nil {
+		return "", err
+	}
 	data := make([]byte, size)
 	if n, err := r.ReadAt(data, 0); n < len(data) {
 		return "", fmt.Errorf("read %d of %d bytes: %w", n, size, err)

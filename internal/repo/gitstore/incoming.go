@@ -284,7 +284,7 @@ func (in *Incoming) spill(p *incomingPack, r io.Reader) (err error) {
 	}
 	data, release, err := mapFile(p.file.Name())
 	if err == nil {
-		p.pack.data, p.pack.close = data, release
+		p.pack.data, p.pack.close, p.pack.path = data, release, p.file.Name()
 	}
 	return err
 }

@@ -23,10 +23,7 @@ const large = repo.LargeFile
 // OpenFile gives a file's bytes as they are read, and how many they are.
 func (s *Store) OpenFile(ctx context.Context, id repo.FileID) (io.ReadCloser, int64, error) {
 	if f, ok := s.objects.openLarge(string(id)); ok {
-		return struct {
-			io.Reader
-			io.Closer
-		}{until{ctx, f}, f}, int64(f.size), nil
+		return f.until(ctx), int64(f.size), nil
 	}
 	data, err := s.File(ctx, id)
 	return io.NopCloser(bytes.NewReader(data)), int64(len(data)), err
@@ -39,9 +36,9 @@ func (s *Store) PutLargeFile(ctx context.Context, r io.ReaderAt, size int64) (re
 		return "", err
 	}
 	o := s.objects
-	bytes := func() io.Reader { return until{ctx, io.NewSectionReader(r, 0, size)} }
+	read := func() io.Reader { return until{ctx, io.NewSectionReader(r, 0, size)} }
 	h := repo.NewObjectHash(repo.BlobObject, int(size))
-	if n, err := io.Copy(h, bytes()); err != nil || n != size {
+	if n, err := io.Copy(h, read()); err != nil || n != size {
 		return "", errOr(err, io.ErrUnexpectedEOF)
 	}
 	id := string(h.Sum(nil))
@@ -56,7 +53,7 @@ func (s *Store) PutLargeFile(ctx context.Context, r io.ReaderAt, size int64) (re
 	defer b.drop()
 	base, err := stageNewPack(&b, dir, 1, func(w *PackWriter) error {
 		h := repo.NewObjectHash(repo.BlobObject, int(size)) // it may have changed since it was looked for
-		if err := w.addDeflated("", repo.BlobObject, int(size), io.TeeReader(bytes(), h)); err != nil {
+		if err := w.addDeflated("", repo.BlobObject, int(size), io.TeeReader(read(), h)); err != nil {
 			return err
 		}
 		id = string(h.Sum(nil))
@@ -72,9 +69,10 @@ func (s *Store) PutLargeFile(ctx context.Context, r io.ReaderAt, size int64) (re
 	return repo.FileID(id), o.addPack(base)
 }
 
-// largeFile is a large file's bytes, as they are unpacked from a file on disk.
+// largeFile is a large file's bytes, as they are unpacked from a file on disk or
+// from a pack in memory.
 type largeFile struct {
-	f    *os.File
+	f    io.Closer
 	zr   io.Reader
 	size int
 	left int
@@ -96,6 +94,14 @@ func (l *largeFile) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// until reads the file until a context ends.
+func (l *largeFile) until(ctx context.Context) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{until{ctx, l}, l}
+}
+
 // Close lets the file go.
 func (l *largeFile) Close() error {
 	inflaters.Put(l.zr)
@@ -104,8 +110,17 @@ func (l *largeFile) Close() error {
 
 // openLarge opens a large file that lies loose or whole in a pack. Anything else is
 // for read, which also says what is wrong with it. A loose one is taken first: it
-// was put beside a pack to mend that.
+// was put beside a pack to mend that. When the pack was taken away meanwhile, what
+// took its place is looked for: what is mapped of it would have to be held.
 func (o *objects) openLarge(id string) (*largeFile, bool) {
+	l, gone := o.tryLarge(id)
+	if gone && o.reload() == nil {
+		l, _ = o.tryLarge(id)
+	}
+	return l, l != nil
+}
+
+func (o *objects) tryLarge(id string) (l *largeFile, gone bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	if _, ok := o.pending[id]; ok || len(id) != repo.CommitIDLen {
@@ -119,7 +134,7 @@ func (o *objects) openLarge(id string) (*largeFile, bool) {
 	}
 	for _, dir := range o.dirs {
 		if l, ok := openLargeLoose(loosePath(dir, id)); ok {
-			return l, true
+			return l, false
 		}
 	}
 	if !packed {
@@ -156,22 +171,27 @@ func openLargeLoose(path string) (l *largeFile, ok bool) {
 
 // openLarge opens the whole entry at an offset. It is read from the file and not
 // from the map of it, whose pages would count as this program's memory and which
-// goes when the pack does.
-func (p *pack) openLarge(at int64) (*largeFile, bool) {
+// goes when the pack does. It is nil when that cannot be, and says so when the file
+// has gone.
+func (p *pack) openLarge(at int64) (l *largeFile, gone bool) {
 	e, err := parseEntry(p.data, at)
-	if err != nil || p.path == "" {
-		return nil, false
-	}
-	f, err := os.Open(p.path)
 	if err != nil {
 		return nil, false
 	}
-	zr, err := openInflater(bufio.NewReaderSize(io.NewSectionReader(f, int64(e.body), int64(len(p.data)-e.body)), 64<<10))
-	if err != nil {
-		f.Close()
+	var from io.Reader = bytes.NewReader(p.data[e.body:])
+	l = &largeFile{f: io.NopCloser(nil), size: e.size, left: e.size}
+	if p.path != "" {
+		f, err := os.Open(p.path)
+		if err != nil {
+			return nil, errors.Is(err, fs.ErrNotExist)
+		}
+		from, l.f = io.NewSectionReader(f, int64(e.body), int64(len(p.data)-e.body)), f
+	}
+	if l.zr, err = openInflater(bufio.NewReaderSize(from, 64<<10)); err != nil {
+		l.f.Close()
 		return nil, false
 	}
-	return &largeFile{f: f, zr: zr, size: e.size, left: e.size}, true
+	return l, false
 }
 
 // addLarge writes a large file into a pack, as it stands in the pack that it lies

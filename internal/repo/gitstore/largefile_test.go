@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tandem/internal/repo"
@@ -153,8 +154,67 @@ func TestALargeFileThatCannotBeKept(t *testing.T) {
 	if _, err := s.PutLargeFile(t.Context(), bytes.NewReader(make([]byte, large)), large+1); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a file that was cut off: %v", err)
 	}
+	if _, err := s.PutFile(t.Context(), make([]byte, maxObject+1)); err == nil { // nobody looks at the bytes
+		t.Error("more than can be read was put")
+	}
+	if _, err := repo.NewOverlay(s).PutLargeFile(t.Context(), letters{}, 1<<50); err == nil {
+		t.Error("more than can be read was put over it")
+	}
 	left, err := filepath.Glob(filepath.Join(s.objects.dir, "pack", "*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A large file is read as it goes by also when git has packed it anew meanwhile, and
+// when it has come and is not accepted yet.
+func TestALargeFileThatMoves(t *testing.T) {
+	const size = 64 << 20
+	s := largeStore(t)
+	id, err := s.PutLargeFile(t.Context(), letters{}, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, _ := s.objects.locate(string(id))
+	for _, suffix := range []string{".pack", ".idx"} { // as a repack does
+		old := strings.TrimSuffix(p.path, ".pack") + suffix
+		if err := os.Rename(old, filepath.Join(filepath.Dir(old), "pack-0123456789012345678901234567890123456789"+suffix)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	most := peak(func() {
+		if got, err := readBack(t, s, id); err != nil || got != string(id) {
+			t.Errorf("read back as %x: %v", got, err)
+		}
+	})
+	if most > 16<<20 {
+		t.Errorf("packed anew: the heap grew by %d bytes", most)
+	}
+	var b bytes.Buffer
+	if err := s.WritePack(t.Context(), &b, []string{string(id)}); err != nil {
+		t.Fatal(err)
+	}
+	zeroes := newPack(t, 1, func(w *PackWriter) { addZeros(t, w, repo.BlobObject, size) }) // small enough to stay in memory
+	for name, data := range map[string][]byte{"letters": b.Bytes(), "zeros": zeroes} {
+		in := largeStore(t).Receive(DefaultLimits)
+		if err := in.Pack(t.Context(), bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+		came := in.packs[0].entries[0].id
+		most := peak(func() {
+			r, n, err := in.Store().OpenFile(t.Context(), repo.FileID(came))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			h := repo.NewObjectHash(repo.BlobObject, int(n))
+			if _, err := io.Copy(h, r); err != nil || string(h.Sum(nil)) != came {
+				t.Errorf("%s: not what came: %v", name, err)
+			}
+		})
+		in.Close()
+		if most > 16<<20 {
+			t.Errorf("%s that came: the heap grew by %d bytes", name, most)
+		}
 	}
 }

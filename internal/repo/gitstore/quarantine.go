@@ -65,11 +65,28 @@ func (q quarantined) File(ctx context.Context, id repo.FileID) ([]byte, error) {
 
 // OpenFile reads a file's bytes.
 func (q quarantined) OpenFile(ctx context.Context, id repo.FileID) (io.ReadCloser, int64, error) {
+	if l, ok := q.in.openLarge(string(id)); ok {
+		return l.until(ctx), int64(l.size), nil
+	}
 	data, ok, err := q.typed(ctx, string(id), repo.BlobObject)
 	if err == nil && !ok {
 		return q.Store.OpenFile(ctx, id)
 	}
 	return io.NopCloser(bytes.NewReader(data)), int64(len(data)), err
+}
+
+// openLarge opens a large file that has come whole.
+func (in *Incoming) openLarge(id string) (*largeFile, bool) {
+	for _, p := range in.packs {
+		if at, ok := p.pack.lookup(id); ok {
+			if e, err := parseEntry(p.pack.data, at); err != nil || e.typ != repo.BlobObject || e.size <= large {
+				return nil, false
+			}
+			l, _ := p.pack.openLarge(at)
+			return l, l != nil
+		}
+	}
+	return nil, false
 }
 
 // Operation reads an operation.

@@ -321,6 +321,9 @@ func (s *Store) PutFile(ctx context.Context, data []byte) (repo.FileID, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
+	if err := repo.CheckFileSize(int64(len(data))); err != nil {
+		return "", err
+	}
 	raw, err := s.objects.put(repo.BlobObject, data)
 	return repo.FileID(raw), err
 }

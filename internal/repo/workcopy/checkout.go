@@ -294,20 +294,16 @@ func (c *checkoutRun) write(ctx context.Context, path repo.Path, name string, v 
 	}
 	switch value.Kind {
 	case repo.File, repo.Executable:
-		r, _, err := c.store.OpenFile(ctx, value.FileID())
+		f, _, err := c.store.OpenFile(ctx, value.FileID())
 		if err != nil {
 			return FileState{}, err
 		}
-		defer r.Close()
-		typ := c.diskType(path, value.Kind == repo.Executable)
-		if c.Ends != BothWays {
-			return c.writeFrom(path, name, r, typ)
-		}
-		data, err := io.ReadAll(r)
+		defer f.Close()
+		r, err := c.Ends.writtenFrom(f)
 		if err != nil {
 			return FileState{}, err
 		}
-		return c.writeFile(path, name, c.Ends.written(data), typ)
+		return c.writeFrom(path, name, r, c.diskType(path, value.Kind == repo.Executable))
 	case repo.Symlink:
 		target, err := c.store.File(ctx, value.FileID())
 		if err != nil {

@@ -1,6 +1,10 @@
 package workcopy
 
-import "bytes"
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
 
 // LineEnds is how ends of lines are treated between files and the repository.
 type LineEnds uint8
@@ -27,6 +31,46 @@ func (l LineEnds) written(data []byte) []byte {
 		return data
 	}
 	return bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+}
+
+// writtenFrom is written for a content that is not held.
+func (l LineEnds) writtenFrom(r io.Reader) (io.Reader, error) {
+	if l != BothWays {
+		return r, nil
+	}
+	b := bufio.NewReaderSize(r, 64<<10)
+	start, err := b.Peek(probeSize)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if isBinary(start) {
+		return b, nil
+	}
+	return &returns{r: b}, nil
+}
+
+// returns puts a \r before each \n that has none.
+type returns struct {
+	r    *bufio.Reader
+	last byte
+	line bool // a \n is to follow
+}
+
+// Read gives the next bytes.
+func (e *returns) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		c := byte('\n')
+		if e.line {
+			e.line = false
+		} else if c, err = e.r.ReadByte(); err != nil {
+			return n, err
+		} else if c == '\n' && e.last != '\r' {
+			c, e.line = '\r', true
+		}
+		p[n], e.last = c, c
+		n++
+	}
+	return n, nil
 }
 
 // isBinary guesses from the start: a zero byte, or a \r alone.

@@ -3,6 +3,7 @@ package workcopy
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -162,6 +163,53 @@ func TestReservedNamesAreNotCheckedOut(t *testing.T) {
 					t.Errorf("%s: %s was written", name, at)
 				}
 			}
+		}
+	}
+}
+
+// shrinking is a repository that a large file is cut off for so many times while it
+// is read.
+type shrinking struct {
+	repo.Store
+	times *int
+}
+
+func (s shrinking) PutLargeFile(ctx context.Context, r io.ReaderAt, size int64) (repo.FileID, error) {
+	if *s.times--; *s.times >= 0 {
+		return "", io.ErrUnexpectedEOF
+	}
+	return s.Store.PutLargeFile(ctx, r, size)
+}
+
+// A large file that becomes shorter while it is read is read again and not held, and
+// in the end it is named.
+func TestALargeFileThatShrinks(t *testing.T) {
+	for _, times := range []int{2, 1000} {
+		root := t.TempDir()
+		s, err := gitstore.Init(root, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		left := times
+		w, err := Init(root, shrinking{s, &left}, repo.RootOperationID, repo.DefaultWorkspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "log"), make([]byte, repo.LargeFile+1), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, err := w.Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = l.Snapshot(t.Context(), SnapshotOptions{})
+		l.Discard()
+		if times == 2 && err != nil {
+			t.Error(err)
+		}
+		if times > 2 && (err == nil || !strings.Contains(err.Error(), "log: it is being written")) {
+			t.Errorf("a file that is never whole: %v", err)
 		}
 	}
 }

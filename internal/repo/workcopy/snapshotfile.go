@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
+	"tandem/internal/fault"
 	"tandem/internal/repo"
 )
 
@@ -136,8 +137,20 @@ func (s *snapshot) read(ctx context.Context, path repo.Path, now FileState, old 
 }
 
 // readLarge stores a large file without holding it. It is not ok when the file must
-// be held to be changed on the way, or is being rewritten.
+// be held to be changed on the way, or is not large any more. One that becomes
+// shorter while it is read is read again, a few times.
 func (s *snapshot) readLarge(ctx context.Context, name string) (id repo.FileID, ok bool, err error) {
+	for range 3 {
+		id, ok, err = s.tryLarge(ctx, name)
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			return id, ok, err
+		}
+	}
+	return "", false, fault.New(fault.Conflict, "repo.file", "it is being written: it became shorter while it was read").
+		WithNext("try again when nobody writes it, or name it in .gitignore")
+}
+
+func (s *snapshot) tryLarge(ctx context.Context, name string) (id repo.FileID, ok bool, err error) {
 	f, err := s.root.Open(name)
 	if err != nil {
 		return "", false, unread("file", err)
@@ -146,6 +159,9 @@ func (s *snapshot) readLarge(ctx context.Context, name string) (id repo.FileID, 
 	info, err := f.Stat()
 	if err != nil {
 		return "", false, unread("file", err)
+	}
+	if info.Size() <= repo.LargeFile {
+		return "", false, nil
 	}
 	if s.Ends != KeepEnds {
 		start := make([]byte, probeSize)
@@ -158,9 +174,6 @@ func (s *snapshot) readLarge(ctx context.Context, name string) (id repo.FileID, 
 		}
 	}
 	id, err = s.store.PutLargeFile(ctx, f, info.Size())
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return "", false, nil
-	}
 	return id, err == nil, err
 }
 
