@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"time"
 
@@ -25,6 +26,10 @@ func (r *Room) ended(tx *db.Tx, row *runRow) error {
 	}
 	if _, err := tx.Exec("UPDATE automation_step SET look_at = 1 WHERE tenant = ? AND state = ? AND waits = ?", row.tenant, parked,
 		onPlace+row.name); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("UPDATE automation_trigger SET next_at = ? WHERE tenant = ? AND name = ? AND ended <> '' AND queue <> '[]'", tx.Now(),
+		row.tenant, row.name); err != nil {
 		return err
 	}
 	tx.AfterCommit(r.rouse)
@@ -76,8 +81,10 @@ func (r *Room) follow(ctx context.Context, tx *db.Tx, t trigger, a *spec.Automat
 	if err != nil {
 		return err
 	}
-	some := queue[:min(len(queue), atATime)]
-	for _, id := range some {
+	done := 0
+	next := tx.Now()
+	for _, id := range queue[:min(len(queue), atATime)] {
+		done++
 		before, err := scanRun(tx.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?", t.tenant, id))
 		if db.NoRows(err) { // it was removed meanwhile
 			continue
@@ -93,6 +100,10 @@ func (r *Room) follow(ctx context.Context, tx *db.Tx, t trigger, a *spec.Automat
 			in.Input["body"] = map[string]any{"automation": before.name, "run": before.id, "status": before.status, "reason": before.reason}
 		}
 		begun, err := r.beginIn(ctx, tx, in, origin{cause: "the end of " + before.id + " of " + before.name, depth: before.depth + 1})
+		if full(err) { // it stays in the queue: the end of an open run makes a place
+			done, next = done-1, tx.Now().Add(longest)
+			break
+		}
 		run, why := "", ""
 		switch {
 		case err == nil:
@@ -108,12 +119,46 @@ func (r *Room) follow(ctx context.Context, tx *db.Tx, t trigger, a *spec.Automat
 			return err
 		}
 	}
-	var next time.Time
-	if queue = queue[len(some):]; len(queue) > 0 {
-		next = tx.Now()
+	if queue = queue[done:]; len(queue) == 0 {
+		next = time.Time{}
 	}
 	if queue == nil {
 		queue = []string{}
 	}
 	return saveQueue(tx, t, queue, next)
+}
+
+// waiting are the ends that the triggers of an automation have still to deal with.
+type waiting map[followed][]string
+
+// followed is whose ends a trigger waits for.
+type followed struct{ trigger, name string }
+
+// takeQueues takes out what triggers have still to deal with, before they are forgotten.
+func takeQueues(tx *db.Tx, s *row) (waiting, error) {
+	rows, err := tx.Query("SELECT trigger_id, ended, queue FROM automation_trigger WHERE tenant = ? AND name = ? AND ended <> ''", s.tenant,
+		s.Name)
+	out := waiting{}
+	_, err = db.Collect(rows, err, func(rows *sql.Rows) (f followed, err error) {
+		var body string
+		var queue []string
+		if err = rows.Scan(&f.trigger, &f.name, &body); err == nil {
+			err = json.Unmarshal([]byte(body), &queue)
+		}
+		if len(queue) > 0 {
+			out[f] = queue
+		}
+		return f, err
+	})
+	return out, err
+}
+
+// leave says of ends that no trigger waits for any more that they began nothing.
+func (w waiting) leave(tx *db.Tx, s *row, why string) error {
+	for f, queue := range w {
+		if err := leaveTick(tx, trigger{tenant: s.tenant, name: s.Name, id: f.trigger}, []time.Time{tx.Now()}, len(queue), "", why); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -129,6 +129,44 @@ func TestTheEndOfARunBeginsAnother(t *testing.T) {
 	}
 }
 
+// Ends of runs wait for a place, and outlive that it is switched on again; switched off, a row says what became of them.
+func TestEndsOfRunsWait(t *testing.T) {
+	h := newHouse(t)
+	after := "name = \"after\"\n[[trigger]]\nid = \"ends\"\nended = \"all\"\n[[node]]\nid = \"rest\"\n[node.wait]\nfor = \"60h\"\n"
+	h.switchOn(after)
+	h.begin("name = \"all\"\n[limits]\nruns = 9\n[[node]]\nid = \"mark\"\n[node.operation]\nname = \"mark.add\"\ninput = { text = \"x\" }\n", nil)
+	for range 3 {
+		do(h, wire.Begin, wire.BeginIn{Name: "all"})
+	}
+	began := func(n int) (open string) {
+		t.Helper()
+		testenv.Eventually(t, fmt.Sprint(n, " began"), testPatience, func() bool {
+			all := do(h, wire.Runs, wire.RunsIn{Name: "after", Limit: 100}).Runs
+			for _, r := range all {
+				if r.EndedAt.IsZero() {
+					open = r.ID
+				}
+			}
+			return len(all) == n && len(do(h, wire.Runs, wire.RunsIn{Name: "all", Open: true}).Runs) == 0
+		})
+		return open
+	}
+	do(h, wire.Cancel, wire.RunIn{ID: began(1)})
+	open := began(2)
+	h.switchOn(after)
+	do(h, wire.Cancel, wire.RunIn{ID: open})
+	began(3)
+	for _, k := range do(h, wire.Ticks, wire.NameIn{Name: "after"}).Ticks {
+		if k.Run == "" {
+			t.Errorf("one began nothing: %s", k.Why)
+		}
+	}
+	do(h, wire.Off, wire.NameIn{Name: "after"})
+	if k := do(h, wire.Ticks, wire.NameIn{Name: "after"}).Ticks[0]; k.Count != 1 || !strings.Contains(k.Why, "switched off") {
+		t.Errorf("the last one says %+v", k)
+	}
+}
+
 const hears = `
 name = "all"
 [inputs.order]

@@ -32,9 +32,14 @@ func collectTriggers(rows *sql.Rows, err error) ([]trigger, error) {
 	})
 }
 
-// arm writes down when the schedules of a version are due, from now on. Those of another version are forgotten.
+// arm writes down when the schedules of a version are due, from now on. Those of another version are forgotten; ends of runs that are not
+// dealt with stay with a trigger that waits for the same.
 func (r *Room) arm(tx *db.Tx, s *row, a *spec.Automation) error {
-	if err := disarm(tx, s); err != nil {
+	ends, err := takeQueues(tx, s)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec("DELETE FROM automation_trigger WHERE tenant = ? AND name = ?", s.tenant, s.Name); err != nil {
 		return err
 	}
 	for i := range a.Triggers {
@@ -49,6 +54,13 @@ func (r *Room) arm(tx *db.Tx, s *row, a *spec.Automation) error {
 			if _, err := tx.Exec("INSERT INTO automation_trigger ("+triggerColumns+", ended) VALUES (?, ?, ?, ?, 0, ?, ?)", s.tenant, s.Name, t.ID,
 				tx.Now(), tx.Now(), t.Ended); err != nil {
 				return err
+			}
+			same := followed{t.ID, t.Ended}
+			if queue := ends[same]; queue != nil {
+				if err := saveQueue(tx, trigger{tenant: s.tenant, name: s.Name, id: t.ID}, queue, tx.Now()); err != nil {
+					return err
+				}
+				delete(ends, same)
 			}
 		}
 		if t.Schedule == "" {
@@ -65,11 +77,18 @@ func (r *Room) arm(tx *db.Tx, s *row, a *spec.Automation) error {
 		}
 	}
 	tx.AfterCommit(r.rearm)
-	return nil
+	return ends.leave(tx, s, "another version was switched on before it was dealt with")
 }
 
 func disarm(tx *db.Tx, s *row) error {
-	_, err := tx.Exec("DELETE FROM automation_trigger WHERE tenant = ? AND name = ?", s.tenant, s.Name)
+	ends, err := takeQueues(tx, s)
+	if err == nil {
+		err = ends.leave(tx, s, "it was switched off before it was dealt with")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("DELETE FROM automation_trigger WHERE tenant = ? AND name = ?", s.tenant, s.Name)
 	return err
 }
 
