@@ -200,7 +200,11 @@ func (r *Room) revive(as context.Context, j *Job) error {
 			return nil
 		}
 	}
-	_, err = op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Name: j.Seat, Agent: j.Agent, Resume: true})
+	s, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Name: j.Seat, Agent: j.Agent, Resume: true})
+	if err == nil && s.Session != j.Session {
+		err = fault.New(fault.Conflict, "job", "%s is the name of another session by now: its agent cannot be started again", j.Seat).
+			WithNext("see what is done: tandem job diff %s", j.ID)
+	}
 	return err
 }
 

@@ -44,7 +44,11 @@ func (r *Room) revive(as context.Context, t *Team) error {
 	if err != nil || s != nil && !s.State.Gone() {
 		return err
 	}
-	_, err = op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Name: Called(t.ID), Agent: t.Lead, Resume: true})
+	now, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Name: Called(t.ID), Agent: t.Lead, Resume: true})
+	if err == nil && now.Session != t.Session {
+		err = fault.New(fault.Conflict, "team", "%s is the name of another session by now: its lead cannot be started again", Called(t.ID)).
+			WithNext("see what is done: tandem team show %s", t.ID)
+	}
 	return err
 }
 
