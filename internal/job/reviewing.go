@@ -83,19 +83,21 @@ func (r *Room) unable(ctx context.Context, j *Job, err error) error {
 }
 
 // opensLook opens the reviewer's session: a model in plan mode in the job's workspace, a program in a checkout of the commit that nobody
-// merges. What a try before left goes first.
+// merges. What a program's try before left goes first; a model's session is found again by its key.
 func (r *Room) opensLook(ctx context.Context, j *Job) error {
-	if err := r.closes(ctx, j); err != nil {
-		r.Log.Warn("take away what a review left", "job", j.ID, "err", err)
+	if j.Look.Seat == "" || wire.Program(j.Look.By) {
+		if err := r.closes(ctx, j); err != nil {
+			r.Log.Warn("take away what a review left", "job", j.ID, "err", err)
+		}
+		if err := r.looked(ctx, j, Event{Kind: LookOpens}); err != nil {
+			return err
+		}
+		now, err := r.get(ctx, j.Tenant, j.ID)
+		if err != nil || now.Look == nil {
+			return err
+		}
+		*j = *now
 	}
-	if err := r.looked(ctx, j, Event{Kind: LookOpens}); err != nil {
-		return err
-	}
-	now, err := r.get(ctx, j.Tenant, j.ID)
-	if err != nil || now.Look == nil {
-		return err
-	}
-	*j = *now
 	as, budget := op.WithCaller(ctx, j.Caller), session.Budget{Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}
 	if wire.Program(j.Look.By) {
 		seat, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Agent: j.Look.By, Name: j.Look.Seat, Cwd: j.Folder, Worktree: true,
@@ -109,7 +111,9 @@ func (r *Room) opensLook(ctx context.Context, j *Job) error {
 		return r.looked(ctx, j, Event{Kind: LookOpened, Session: seat.Session})
 	}
 	budget.Cents = j.Budget.Cents
-	s, err := op.Do(as, r.Rooms, sessionCreate, session.CreateIn{Title: j.Look.Seat, Directory: j.Work, Model: j.Look.By,
+	c := j.Caller
+	c.Idempotency = fmt.Sprintf("%s.%s.open", j.ID, j.Look.Seat)
+	s, err := op.Do(op.WithCaller(ctx, c), r.Rooms, sessionCreate, session.CreateIn{Title: j.Look.Seat, Directory: j.Work, Model: j.Look.By,
 		Mode: session.PlanMode, Config: session.Config{Budget: budget}})
 	if err != nil {
 		return err
