@@ -194,6 +194,8 @@ your-server> tandem memory search release day
   shows Releases are cut on Tuesdays
 your-server> tandem memory search '"merge queue" retr*' --kind lesson
   shows nothing is known of that here
+your-server> tandem memory search release day --only passages
+  shows nothing is known of that here
 your-server> tandem memory list
   shows from file payments/README.md
 your-server> tandem memory brief mend the release script
