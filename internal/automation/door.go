@@ -11,8 +11,8 @@ import (
 
 // door keeps what strangers do at webhooks within bounds, in memory: what is refused costs no write.
 type door struct {
-	wrongs  crowd.Rate // by where they come from: keys that nobody has
-	hooks   crowd.Rate // messages, by webhook
+	wrongs  *crowd.Rate // by where they come from: keys that nobody has
+	hooks   *crowd.Rate // messages, by webhook
 	mu      sync.Mutex
 	known   map[string]bool  // hashes of keys that were right when they were last used
 	refused map[string]int64 // by webhook, since it was last written down
@@ -22,8 +22,8 @@ type door struct {
 const maxPlaces = 10_000
 
 func newDoor() *door {
-	return &door{wrongs: crowd.Rate{Most: 200, Each: time.Second / 20, Sources: maxPlaces},
-		hooks: crowd.Rate{Most: 60, Each: time.Second / 5, Sources: maxPlaces}, known: map[string]bool{}, refused: map[string]int64{}}
+	return &door{wrongs: crowd.NewRate(200, time.Second/20, maxPlaces),
+		hooks: crowd.NewRate(60, time.Second/5, maxPlaces), known: map[string]bool{}, refused: map[string]int64{}}
 }
 
 // lookFor reports whether a key is looked for: not where too many wrong ones came from, unless it was right before.

@@ -7,13 +7,20 @@ import (
 
 // Rate lets so many of each source through at once, and then one each while. What it remembers is in memory: a refusal costs no write.
 type Rate struct {
-	Most int
-	Each time.Duration
-	// Sources bounds what is remembered: where more come, counting begins anew, and nobody is turned away for what others did.
-	Sources int
+	most    int
+	each    time.Duration
+	sources int
 
 	mu   sync.Mutex
 	free map[string]time.Time // when a source would have all of its share again
+}
+
+// NewRate makes one. It remembers so many sources: where more come, counting begins anew, and nobody is turned away for what others did.
+func NewRate(most int, each time.Duration, sources int) *Rate {
+	if most < 1 || each <= 0 || sources < 1 {
+		panic("crowd: a rate without bounds")
+	}
+	return &Rate{most: most, each: each, sources: sources}
 }
 
 // Take lets one more of a source through, or says that there were too many.
@@ -23,14 +30,10 @@ func (r *Rate) Take(source string, now time.Time) bool {
 	if r.spent(source, now) {
 		return false
 	}
-	if _, known := r.free[source]; !known && (r.free == nil || len(r.free) >= r.Sources) {
+	if _, known := r.free[source]; !known && (r.free == nil || len(r.free) >= r.sources) {
 		r.free = map[string]time.Time{}
 	}
-	at := r.free[source]
-	if at.Before(now) {
-		at = now
-	}
-	r.free[source] = at.Add(r.Each)
+	r.free[source] = r.full(source, now).Add(r.each)
 	return true
 }
 
@@ -42,5 +45,18 @@ func (r *Rate) Spent(source string, now time.Time) bool {
 }
 
 func (r *Rate) spent(source string, now time.Time) bool {
-	return r.free[source].Sub(now) > r.Each*time.Duration(r.Most-1)
+	return r.full(source, now).Sub(now) > r.each*time.Duration(r.most-1)
+}
+
+// full is when a source has all of its share again: after all of it was used at the latest, also where the clock was set back meanwhile.
+func (r *Rate) full(source string, now time.Time) time.Time {
+	at := r.free[source]
+	if last := now.Add(r.each * time.Duration(r.most)); at.After(last) {
+		r.free[source] = last
+		return last
+	}
+	if at.Before(now) {
+		return now
+	}
+	return at
 }

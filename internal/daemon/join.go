@@ -95,4 +95,4 @@ func (d *Daemon) cameBy(tx *db.Tx, c identity.CameBy) error {
 }
 
 // knocking is how often newcomers of one source may ask: one that waits asks again every few seconds; more than that is a flood.
-func knocking() *crowd.Rate { return &crowd.Rate{Most: 60, Each: time.Second, Sources: 10_000} }
+func knocking() *crowd.Rate { return crowd.NewRate(60, time.Second, 10_000) }
