@@ -2,6 +2,8 @@ package compat_test
 
 import (
 	"flag"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,4 +78,51 @@ func TestPublishedClientsShip(t *testing.T) {
 		"coder, missions, teams and worktrees ok" {
 		t.Errorf("it printed %q", out)
 	}
+	var minted struct{ Secret string }
+	for _, c := range []struct {
+		name string
+		in   any
+	}{{"actor.add", map[string]any{"name": "robot", "kind": "agent"}}, {"token.new", map[string]any{"actor": "robot"}}} {
+		if err := person.Call(t.Context(), c.name, c.in, &minted); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mission := "/mission/" + team.ID
+	for _, c := range []struct {
+		route, body string
+		status      int // for somebody without rights on jobs: what there is has no such thing, and lists are empty
+	}{
+		{"GET /coder/runs", "", http.StatusOK}, {"GET /mission", "", http.StatusOK}, {"GET /agent-team/instances", "", http.StatusOK},
+		{"POST /worktree/cleanup", "{}", http.StatusOK}, {"GET " + mission, "", http.StatusNotFound},
+		{"POST " + mission + "/event", `{"event":{"type":"mission_canceled"}}`, http.StatusNotFound},
+		{"POST /coder/runs", `{"objective":"x","repo_binding":{"workspace_root":"` + e.folder + `"}}`, http.StatusNotFound},
+		{"POST /mission", `{"goal":"x","workspace_root":"` + e.folder + `"}`, http.StatusNotFound},
+	} {
+		e.answers(t, c.route, c.body, "nobody", http.StatusUnauthorized)
+		if said := e.answers(t, c.route, c.body, minted.Secret, c.status); c.status == http.StatusOK &&
+			(strings.Contains(said, "job_") || strings.Contains(said, "team_") || strings.Contains(said, e.folder)) {
+			t.Errorf("%s shows %s", c.route, said)
+		}
+	}
+}
+
+// answers sends a request with a token, and returns what was said.
+func (e engine) answers(t *testing.T, route, body, token string, status int) string {
+	t.Helper()
+	method, path, _ := strings.Cut(route, " ")
+	r, err := http.NewRequestWithContext(t.Context(), method, e.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	said, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != status {
+		t.Errorf("%s: %s %s %v", route, resp.Status, said, err)
+	}
+	return string(said)
 }
