@@ -33,6 +33,7 @@ var (
 
 func missionRecord(t *teams.Team) obj {
 	title, _, _ := strings.Cut(t.Goal, "\n")
+	title = fault.Clip(title, 200)
 	items, working := []obj{}, 0
 	for _, k := range t.Tasks {
 		item := obj{"work_item_id": k.Name, "title": k.Name, "detail": k.Text, "status": taskWords[k.Stage].item, "depends_on": k.After,
@@ -53,8 +54,8 @@ func missionRecord(t *teams.Team) obj {
 	if criteria == nil {
 		criteria = []string{}
 	}
-	return obj{"id": t.ID, "mission_id": t.ID, "missionID": t.ID, "title": fault.Clip(title, 200), "goal": t.Goal, "status": teamWords[t.State],
-		"detail": t.Reason, "spec": obj{"mission_id": t.ID, "title": fault.Clip(title, 200), "goal": t.Goal, "success_criteria": criteria},
+	return obj{"id": t.ID, "mission_id": t.ID, "missionID": t.ID, "title": title, "goal": t.Goal, "status": teamWords[t.State],
+		"detail": t.Reason, "spec": obj{"mission_id": t.ID, "title": title, "goal": t.Goal, "success_criteria": criteria},
 		"work_items": items, "revision": t.Version, "created_at_ms": ms(t.MadeAt), "updated_at_ms": ms(t.MovedAt),
 		"instanceCount": len(items), "runningCount": working}
 }

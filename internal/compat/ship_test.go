@@ -17,28 +17,6 @@ import (
 
 var update = flag.Bool("update", false, "write the table of methods again")
 
-// words are before the table.
-const words = `# Jobs and teams in the published SDKs
-
-The TypeScript and the Python client know jobs as coder runs and teams as missions. Names are those of the Python client.
-
-- A coder run is a [job](job.md), with ` + "`workflow_mode` `issue_fix`" + `. Its folder is ` + "`repo_binding.workspace_root`" + `; without one, the served
-  repository named by ` + "`repo_slug`" + `, else the first granted folder. It begins at once and works by itself: ` + "`execute_next` and `execute_all`" + `
-  answer where it stands, and a run that somebody stopped stays stopped.
-- A run is ` + "`queued`, `running`, `awaiting_approval` (in review), `completed` (merged), `cancelled`" + ` (somebody stopped it) or
-  ` + "`failed`" + ` (it could not go on, and ` + "`detail`" + ` says why). ` + "`needs`" + ` is what its agent waits for. A person merges.
-- A mission is a [team](team.md). Its work items are told to the lead, and a person approves the plan. Without a ` + "`workspace_root`" + ` it works in the
-  first granted folder. It is ` + "`draft`" + ` until then, ` + "`running`, `paused`" + ` (also when it is blocked), ` + "`succeeded` or `canceled`" + `.
-- Events that are taken are ` + "`mission_paused`, `mission_resumed` and `mission_canceled`" + `; the others answer 501.
-- ` + "`worktrees.cleanup`" + ` tells of the checkouts of jobs, and removes none: tandem takes each away when its job is merged or discarded.
-
-A check, a budget and a program as agent are told with ` + "`POST /jobs` and `POST /teams`" + `. This page is made by a test that calls every method of both
-clients.
-
-| method | what it is |
-|---|---|
-`
-
 // Coder runs, missions, teams and worktrees of the published clients, unchanged, against the real binary. What each method is, mapped or
 // 501 with what to do instead, is in a table that this test makes.
 func TestPublishedClientsShip(t *testing.T) {
@@ -64,7 +42,11 @@ func TestPublishedClientsShip(t *testing.T) {
 	call("team.start", teams.StartIn{Goal: "a goal", Folder: e.folder})
 	call("team.plan", teams.EditIn{ID: team.ID, Plan: teams.Plan{Tasks: []teams.Item{{Name: "one", Text: "do one thing"}}}})
 	table := filepath.Join("..", "..", "docs", "sdk.md")
-	got := words + e.run(t, testenv.Tool(t, "node"), filepath.Join("testdata", "ship.mjs"))
+	words, err := os.ReadFile(filepath.Join("testdata", "sdk.md")) // what stands before the table
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(words) + e.run(t, testenv.Tool(t, "node"), filepath.Join("testdata", "ship.mjs"))
 	if *update {
 		if err := os.WriteFile(table, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
