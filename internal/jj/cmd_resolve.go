@@ -122,7 +122,9 @@ func (tb *toolbox) resolveFiles(ctx context.Context, tl *tool, tree repo.MergedT
 	partial, err error) {
 	for i := range list {
 		k := &list[i]
-		if k.file, err = repo.ReadFileConflict(ctx, tb.store, k.v, tree.Labels); err != nil {
+		if tl.side > 0 { // whose content is taken as it is
+			k.file = repo.FileConflictOf(k.v, tree.Labels)
+		} else if k.file, err = repo.ReadFileConflict(ctx, tb.store, k.v, tree.Labels); err != nil {
 			return out, nil, err
 		}
 		summary := strings.TrimRight(repo.DescribeConflict(k.v, tree.Labels), "\n")

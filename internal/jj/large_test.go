@@ -78,3 +78,58 @@ func TestAFileThatCannotBeKept(t *testing.T) {
 		t.Errorf("still tracked:\n%s", out)
 	}
 }
+
+// A conflict of large files is described, and ends by choosing a side or by putting
+// a file in its place, however large.
+func TestAConflictOfLargeFiles(t *testing.T) {
+	stock := stocktest.New(t)
+	stock.Configure("snapshot.max-new-file-size = 0")
+	dir := filepath.Join(t.TempDir(), "r")
+	must := func(args ...string) (out string) {
+		t.Helper()
+		out, errs, code := say(t, stock, dir, args...)
+		if code != 0 {
+			t.Fatalf("jj %s: %d\n%s%s", strings.Join(args, " "), code, out, errs)
+		}
+		return out
+	}
+	if _, errs, code := say(t, stock, filepath.Dir(dir), "git", "init", "r"); code != 0 {
+		t.Fatal(errs)
+	}
+	big := filepath.Join(dir, "big")
+	put := func(c string) {
+		t.Helper()
+		if err := os.WriteFile(big, []byte(strings.Repeat(c+"\n", repo.LargeFile/2+1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conflicted := func(want bool) {
+		t.Helper()
+		if out := must("log", "--no-graph", "-r", "@", "-T", "conflict"); (out == "true") != want {
+			t.Errorf("in conflict: %s", out)
+		}
+	}
+	put("o")
+	must("commit", "-m", "origin")
+	put("a")
+	must("describe", "-m", "ours")
+	must("new", "@-", "-m", "theirs")
+	put("b")
+	must("new", "subject(ours)", "subject(theirs)", "-m", "both")
+	conflicted(true)
+	if data, err := os.ReadFile(big); err != nil || !strings.HasPrefix(string(data), "Conflict:\n") || len(data) > 1000 {
+		t.Errorf("shown in %d bytes: %v", len(data), err)
+	}
+	must("resolve", "--tool", ":theirs", "big")
+	conflicted(false)
+	if data, err := os.ReadFile(big); err != nil || !strings.HasPrefix(string(data), "b\n") {
+		t.Errorf("theirs is %.20q: %v", data, err)
+	}
+	must("undo")
+	conflicted(true)
+	put("c")
+	conflicted(false)
+	if out := must("file", "show", "big"); !strings.HasPrefix(out, "c\n") {
+		t.Errorf("what was put in its place is %.20q", out)
+	}
+}

@@ -34,7 +34,7 @@ func TestMaterializedConflictsReadBack(t *testing.T) {
 		if simple.IsResolved() {
 			return
 		}
-		terms, _ := readTerms(t.Context(), s, simple)
+		terms, _, _ := readTerms(t.Context(), s, simple)
 		c := &FileConflict{IDs: simple, Contents: terms}
 		style := MarkerStyle(rapid.IntRange(0, 3).Draw(t, "style"))
 		n := MarkerLen(terms)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"tandem/internal/repo/diff"
@@ -58,11 +59,26 @@ func FileIDs(v Merge[TreeValue]) (ids Merge[FileID], ok bool) {
 }
 
 // ReadFileConflict reads the terms of a file in conflict; nil when one is not
-// a file.
+// a file, or is large: nobody reads lines of those.
 func ReadFileConflict(ctx context.Context, s Store, v Merge[TreeValue], labels Labels) (*FileConflict, error) {
+	c := FileConflictOf(v, labels)
+	if c == nil {
+		return nil, nil
+	}
+	var ok bool
+	var err error
+	if c.Contents, ok, err = readTerms(ctx, s, c.IDs); err != nil || !ok {
+		return nil, err
+	}
+	return c, nil
+}
+
+// FileConflictOf is a file in conflict whose terms are not read; nil when one is not
+// a file.
+func FileConflictOf(v Merge[TreeValue], labels Labels) *FileConflict {
 	ids, ok := FileIDs(v)
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	places := ids.simplifiedFrom()
 	c := &FileConflict{IDs: pick(ids, places)}
@@ -70,24 +86,46 @@ func ReadFileConflict(ctx context.Context, s Store, v Merge[TreeValue], labels L
 		c.Labels = MakeLabels(pick(Merge[string](labels), places))
 	}
 	c.Executable, _ = resolveExecutable(v)
-	var err error
-	c.Contents, err = readTerms(ctx, s, c.IDs)
-	return c, err
+	return c
 }
 
-func readTerms(ctx context.Context, s Store, ids Merge[FileID]) ([][]byte, error) {
-	out := make([][]byte, len(ids))
+// readTerms reads the terms of a conflict; it is not ok when one is large.
+func readTerms(ctx context.Context, s Store, ids Merge[FileID]) (out [][]byte, ok bool, err error) {
+	out = make([][]byte, len(ids))
 	for i, id := range ids {
 		if id == "" {
 			continue
 		}
-		data, err := s.File(ctx, id)
-		if err != nil {
-			return nil, err
+		if out[i], ok, err = readSmall(ctx, s, id); err != nil || !ok {
+			return nil, false, err
 		}
-		out[i] = data
 	}
-	return out, nil
+	return out, true, nil
+}
+
+// readSmall reads a file unless it is large.
+func readSmall(ctx context.Context, s Store, id FileID) (data []byte, ok bool, err error) {
+	r, size, err := s.OpenFile(ctx, id)
+	if err != nil {
+		return nil, false, err
+	}
+	defer r.Close()
+	if size > LargeFile {
+		return nil, false, nil
+	}
+	data = make([]byte, size)
+	_, err = io.ReadFull(r, data)
+	return data, err == nil, err
+}
+
+// HasLargeTerm says whether a conflict is one of files of which one is large.
+func HasLargeTerm(ctx context.Context, s Store, v Merge[TreeValue]) (bool, error) {
+	ids, ok := FileIDs(v)
+	if !ok {
+		return false, nil
+	}
+	_, ok, err := readTerms(ctx, s, ids.Simplify())
+	return !ok, err
 }
 
 // resolveExecutable merges the x bits. Where the file is gone on balance, the
@@ -112,11 +150,14 @@ func resolveExecutable(v Merge[TreeValue]) (executable, ok bool) {
 	return kind == Executable, kind != Absent
 }
 
+// description begins the text of DescribeConflict.
+const description = "Conflict:\n"
+
 // DescribeConflict is the text that stands for a conflict that is not between
-// files.
+// files, or between large ones.
 func DescribeConflict(v Merge[TreeValue], labels Labels) string {
 	var b strings.Builder
-	b.WriteString("Conflict:\n")
+	b.WriteString(description)
 	line := func(verb string, t TreeValue, label string) {
 		if t.IsAbsent() {
 			return

@@ -181,9 +181,16 @@ func parseGitHunk(body []byte, markerLen int) FileHunk {
 // untouched file gives back the very ids.
 func UpdateConflict(ctx context.Context, s Store, ids Merge[FileID], data []byte, markerLen int) (Merge[FileID], error) {
 	simple := ids.Simplify()
-	terms, err := readTerms(ctx, s, simple)
+	terms, ok, err := readTerms(ctx, s, simple)
 	if err != nil {
 		return nil, err
+	}
+	if !ok {
+		if bytes.HasPrefix(data, []byte(description)) || ParseConflict(data, simple.Sides(), markerLen) != nil {
+			return ids, nil // what stands for large files, not what somebody put in their place
+		}
+		id, err := s.PutFile(ctx, data)
+		return Merge[FileID]{id}, err
 	}
 	was := MergeFiles(terms)
 	now := ParseConflict(data, simple.Sides(), markerLen)

@@ -164,13 +164,12 @@ func mergeFileValues(ctx context.Context, s Store, values Merge[TreeValue]) (Mer
 		return Resolved(TreeValue{kind, string(id)}), nil
 	}
 	ids = ids.Simplify()
-	contents := make([][]byte, len(ids))
-	for i, id := range ids {
-		data, err := s.File(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		contents[i] = data
+	contents, ok, err := readTerms(ctx, s, ids)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return values, nil // several large files would have to be held
 	}
 	merged, ok := tryMergeFiles(contents)
 	if !ok {

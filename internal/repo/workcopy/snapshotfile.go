@@ -104,10 +104,20 @@ func (s *snapshot) read(ctx context.Context, path repo.Path, now FileState, old 
 		return repo.Resolved(repo.TreeValue{Kind: repo.Symlink, ID: string(id)}), err
 	}
 	was, resolved := old.AsResolved()
-	if resolved && now.Size > repo.LargeFile {
-		id, ok, err := s.readLarge(ctx, name)
-		if err != nil || ok {
-			return repo.Resolved(s.fileValue(id, now, was.Kind == repo.Executable)), err
+	if now.Size > repo.LargeFile {
+		whole, executable := resolved, was.Kind == repo.Executable
+		if !resolved && markerLen == 0 { // nothing but a description was written
+			var err error
+			if whole, err = repo.HasLargeTerm(ctx, s.store, old); err != nil {
+				return nil, err
+			}
+			executable = repo.ConflictIsExecutable(old)
+		}
+		if whole {
+			id, ok, err := s.readLarge(ctx, name)
+			if err != nil || ok {
+				return repo.Resolved(s.fileValue(id, now, executable)), err
+			}
 		}
 	}
 	data, err := s.root.ReadFile(name)
