@@ -176,7 +176,7 @@ func (r *Room) hears(tx *db.Tx, s *row, d *wire.Delivery) error {
 		return err
 	}
 	if n >= maxUnheard || bytes >= unheardBytes {
-		return fault.New(fault.Exhausted, string(wire.Deliver), "%d messages wait for runs of %s that have not come to wait for them", n, s.Name).
+		return fault.New(fault.Exhausted, string(wire.Deliver), "%d messages wait for runs of %s", n, s.Name).
 			WithNext("look at what is open: tandem automation runs list %s", s.Name)
 	}
 	return r.kindle(tx, s)

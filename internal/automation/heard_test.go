@@ -11,10 +11,11 @@ import (
 	"tandem/internal/op"
 )
 
-// hearing begins a run that waits for a message of its order, and pauses it there.
+// hearing begins a run and lets it come to wait for a message of its order.
 func (h *house) hearing(order any, kind string) string {
 	h.t.Helper()
-	id := h.begin(strings.Replace(fmt.Sprintf(hears, "1ms"), `type = "string"`, "type = "+fmt.Sprintf("%q", kind), 1), map[string]any{"order": order})
+	text := strings.Replace(fmt.Sprintf(hears, "1ms"), `type = "string"`, fmt.Sprintf("type = %q", kind), 1)
+	id := h.begin(text, map[string]any{"order": order})
 	h.until(id, "it waits", func(r *wire.Run) bool { return strings.Contains(strings.Join(r.Waits, ""), "webhook paid") })
 	return id
 }
@@ -36,7 +37,8 @@ func TestAMessageWaitsForItsRun(t *testing.T) {
 	}
 	h.must(h.write(fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 		INSERT INTO automation_delivery (tenant, id, name, hook, trigger_id, sender, mark, kind, body, run, why, at)
-		SELECT tenant, id || i, name, hook, trigger_id, '', mark || i, kind, '{"data": 1}', '', '', at FROM automation_delivery, n WHERE id = '%s'`,
+		SELECT tenant, id || i, name, hook, trigger_id, '', mark || i, kind, '{"data": 1}', '', '', at FROM automation_delivery, n
+		WHERE id = '%s'`,
 		maxUnheard, mine)))
 	_, err := op.Do(op.WithCaller(t.Context(), h.self("all")), h.gate, wire.Deliver, wire.DeliverIn{Name: "all", Trigger: "paid",
 		Hook: "whk_all", Mark: "more", Body: "{}"})

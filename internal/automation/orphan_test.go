@@ -18,7 +18,8 @@ const (
 func TestAChildThatCannotBeReadStopsNobody(t *testing.T) {
 	for how, breaks := range map[string]string{
 		"its version": "UPDATE automation_version SET text = 'no definition' WHERE name = 'small'",
-		"its events":  "INSERT INTO automation_event (tenant, run, seq, body) SELECT tenant, id, 99, 'x' FROM automation_run WHERE name = 'small'",
+		"its events": "INSERT INTO automation_event (tenant, run, seq, body) SELECT tenant, id, 99, 'x' FROM automation_run " +
+			"WHERE name = 'small'",
 	} {
 		h := byHand(t)
 		h.switchOn(strings.Replace(rests, "%s", "", 1))

@@ -91,8 +91,8 @@ func (s *stepRow) leave(tx *db.Tx, state, waits string, look time.Time) (ours bo
 		ended = tx.Now()
 	}
 	n, err := tx.Changed("UPDATE automation_step SET state = ?, waits = ?, look_at = ?, ended_at = ?, session = ?, turn = ?, "+
-		"child = CASE WHEN ? = '' THEN child ELSE ? END, lease_until = 0 WHERE "+stepKey+" AND fence = ? AND state = ?", state, waits, look, ended,
-		s.session, s.turn, s.child, s.child,
+		"child = CASE WHEN ? = '' THEN child ELSE ? END, lease_until = 0 WHERE "+stepKey+" AND fence = ? AND state = ?", state, waits, look,
+		ended, s.session, s.turn, s.child, s.child,
 		s.tenant, s.run, s.node, s.item, s.attempt, s.fence, claimed)
 	return n > 0, err
 }

@@ -35,8 +35,8 @@ func (r *Room) sub(ctx context.Context, j *job, caller op.Caller) result {
 		return lost("its run was begun %s ago, which is longer than the gate remembers", r.DB.Now().Sub(j.step.began).Round(time.Minute))
 	}
 	caller.Scope = []string{"automation.run"}
-	begun, err := op.Do(op.WithCaller(context.WithValue(ctx, beginner{}, j), caller), r.Rooms, wire.Begin, wire.BeginIn{Name: j.body.Automation.Name, Input: j.inputs,
-		Parent: j.id})
+	under := op.WithCaller(context.WithValue(ctx, beginner{}, j), caller)
+	begun, err := op.Do(under, r.Rooms, wire.Begin, wire.BeginIn{Name: j.body.Automation.Name, Input: j.inputs, Parent: j.id})
 	if ends := j.step.began.Add(time.Duration(j.node.Budget.Time)); full(err) && r.DB.Now().Before(ends) {
 		return result{waits: onPlace + j.body.Automation.Name, look: earlier(ends, r.DB.Now().Add(lookAtRun))}
 	}

@@ -134,7 +134,8 @@ func TestEndsOfRunsWait(t *testing.T) {
 	h := newHouse(t)
 	after := "name = \"after\"\n[[trigger]]\nid = \"ends\"\nended = \"all\"\n[[node]]\nid = \"rest\"\n[node.wait]\nfor = \"60h\"\n"
 	h.switchOn(after)
-	h.begin("name = \"all\"\n[limits]\nruns = 9\n[[node]]\nid = \"mark\"\n[node.operation]\nname = \"mark.add\"\ninput = { text = \"x\" }\n", nil)
+	h.begin("name = \"all\"\n[limits]\nruns = 9\n[[node]]\nid = \"mark\"\n[node.operation]\nname = \"mark.add\"\n"+
+		"input = { text = \"x\" }\n", nil)
 	for range 3 {
 		do(h, wire.Begin, wire.BeginIn{Name: "all"})
 	}

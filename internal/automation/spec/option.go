@@ -71,8 +71,7 @@ func (c *Command) Bare(i int) bool {
 		switch before := c.Run[k-1]; {
 		case c.Run[k] == "--" && !takes(before):
 			return false
-		case k > at+1 && slices.Contains(handing, name) && !strings.HasPrefix(c.Run[k], "-") && strings.HasPrefix(before, "-") && code(before) &&
-			strings.HasSuffix(before, "c"):
+		case slices.Contains(handing, name) && !strings.HasPrefix(c.Run[k], "-") && code(before) && strings.HasSuffix(before, "c"):
 			return false
 		}
 	}
