@@ -119,3 +119,27 @@ func TestASubRunHasNoMoreThanIsLeft(t *testing.T) {
 	do(h, wire.Cancel, wire.RunIn{ID: first})
 	h.until(id, "it has one", func(r *wire.Run) bool { return r.Steps[0].Run != "" })
 }
+
+// The program of an agent that was opened and never prompted ends with its step: when the prompt is refused, and when the run ends first.
+func TestAnAgentThatIsNotPromptedIsClosed(t *testing.T) {
+	h := byHand(t)
+	closed := func(n int) {
+		t.Helper()
+		h.must(h.closeVacant(t.Context()))
+		if got := h.outside.count("close"); got != n {
+			t.Fatalf("%d were closed, not %d", got, n)
+		}
+	}
+	id := h.begin("name = \"all\"\n"+strings.Replace(works, "Two words", "Never", 1), nil)
+	h.rounds(id, 1)
+	if s := h.status(id); s != "failed" {
+		t.Fatalf("it is %s", s)
+	}
+	closed(1)
+	id = h.begin("name = \"all\"\n"+works, nil)
+	h.rounds(id, 1)
+	h.must(h.write("UPDATE automation_step SET turn = '', waits = 'an answer' WHERE state = 'parked'"))
+	do(h, wire.Cancel, wire.RunIn{ID: id})
+	h.rounds(id, 1)
+	closed(2)
+}

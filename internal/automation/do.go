@@ -65,7 +65,7 @@ func (r *Room) report(ctx context.Context, j *job, res result) error {
 		if res.waits != "" {
 			state = parked
 		}
-		if res.turn != "" {
+		if res.session != "" {
 			j.step.session, j.step.turn = res.session, res.turn
 		}
 		j.step.child = orElse(res.child, j.step.child)
@@ -82,6 +82,7 @@ func (r *Room) report(ctx context.Context, j *job, res result) error {
 		if state == parked {
 			return nil
 		}
+		r.vacate(tx, &j.step, j.version.actor)
 		_, err = r.change(tx, j.tenant, j.id, func(h *held) error {
 			e := res.Event
 			e.Node, e.Item, e.Attempt, e.Fence = j.step.node, j.step.item, j.step.attempt, j.step.fence

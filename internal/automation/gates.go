@@ -229,6 +229,7 @@ func (r *Room) drop(tx *db.Tx, s *stepRow, actor, why string) error {
 		return err
 	}
 	s.state = over
+	r.vacate(tx, s, actor)
 	if ask, ok := strings.CutPrefix(s.waits, "ask:"); ok {
 		if _, err := r.Abandon(tx, s.tenant, actor, ask, why); err != nil {
 			return err

@@ -262,6 +262,9 @@ func (h *house) tools(p *plug) []op.Op {
 			func(context.Context, terminal.NameIn) (terminal.Seat, error) { return terminal.Seat{}, effect("close") }, nil),
 		session.SessionPrompt.State(op.Spec{Right: "session.prompt", Doc: "Prompt it."}, atSession[session.PromptIn],
 			func(_ context.Context, tx *db.Tx, in session.PromptIn) (*session.Turn, error) {
+				if strings.Contains(in.Text, "Never") {
+					return nil, fault.New(fault.Denied, "test", "it is not prompted")
+				}
 				word := "Two"
 				if strings.Contains(in.Text, "Three") {
 					word = "Three"

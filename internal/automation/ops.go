@@ -66,6 +66,7 @@ type Room struct {
 	dirty   map[runKey]bool                  // runs to be looked at
 	inHand  map[*job]context.CancelCauseFunc // steps that are being done, and what ends them
 	turns   map[string]bool                  // that ended, and of which no step was told
+	vacant  []seat                           // sessions that were opened for steps that are over, and never prompted
 	grew    bool                             // the journal, since events were last looked at
 	listens bool                             // some trigger waits for events
 	heardTo map[string]int64                 // by trigger: up to which event; the worker's own

@@ -59,7 +59,9 @@ func (r *Room) turn(ctx context.Context, j *job, caller op.Caller) result {
 	caller.Scope, caller.Idempotency = []string{"session.prompt", "session.view", "session.read"}, key+"/prompt"
 	t, err := op.Do(op.WithCaller(ctx, caller), r.Rooms, session.SessionPrompt, session.PromptIn{ID: s.ID, Text: words})
 	if err != nil {
-		return r.failed(ctx, r.Find(string(session.SessionPrompt)), err)
+		res := r.failed(ctx, r.Find(string(session.SessionPrompt)), err)
+		res.session = s.ID
+		return res
 	}
 	return result{waits: onTurn, look: r.DB.Now().Add(lookAtTurn), session: s.ID, turn: t.ID}
 }
@@ -267,6 +269,39 @@ func (r *Room) hearTurns(ctx context.Context) error {
 	defer r.mu.Unlock()
 	for _, turn := range ended {
 		delete(r.turns, turn)
+	}
+	return nil
+}
+
+// seat is a session that a step opened and that was not prompted.
+type seat struct{ tenant, actor, session string }
+
+// vacate has the session of a step closed that ends without a turn: an agent's program would stay open for ever.
+func (r *Room) vacate(tx *db.Tx, s *stepRow, actor string) {
+	if s.session == "" || s.turn != "" {
+		return
+	}
+	tx.AfterCommit(func() {
+		r.mu.Lock()
+		r.vacant = append(r.vacant, seat{s.tenant, actor, s.session})
+		r.mu.Unlock()
+		r.rouse()
+	})
+}
+
+// closeVacant closes the sessions that nobody prompts any more.
+func (r *Room) closeVacant(ctx context.Context) error {
+	r.mu.Lock()
+	all := r.vacant
+	r.vacant = nil
+	r.mu.Unlock()
+	for _, s := range all {
+		c, err := r.As(ctx, s.tenant, s.actor)
+		if err != nil {
+			r.Log.Error("the agent of a step is not closed", "session", s.session, "err", err)
+			continue
+		}
+		r.closes(ctx, c, s.session)
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 	if !r.Ours() {
 		return elsewhere
 	}
-	for _, do := range []func(context.Context) error{r.hush, r.orphans, r.abreast} {
+	for _, do := range []func(context.Context) error{r.hush, r.closeVacant, r.orphans, r.abreast} {
 		if err := do(ctx); err != nil {
 			return r.stumble(ctx, err)
 		}
