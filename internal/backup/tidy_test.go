@@ -28,8 +28,8 @@ func TestWhatIsNotOfACopyStays(t *testing.T) {
 		return path
 	}
 	there := func(path string) bool { _, err := os.Lstat(path); return err == nil }
-	mine := []string{put(".tandem-notes"), put(".tandem-ignore-2"), put(".tandem-backup-20261115"), put("0.copy"), put("1.copy"), put("2.pieces"),
-		put("chunks/a/readme"), put("chunks/aa/" + strings.Repeat("x", 62))}
+	mine := []string{put(".tandem-notes"), put(".tandem-ignore-2"), put(".tandem-backup-20261115"), put("0.copy"), put("1.copy"),
+		put("2.pieces"), put("chunks/a/readme"), put("chunks/aa/" + strings.Repeat("x", 62))}
 	left := []string{put(".tandem-20260301-120000.000001.copy-1234567890"), put(".tandem-20260301-120000.000001.pieces-12"),
 		put(".tandem-tandem-20260301.scheduled-77")}
 	if gone, err := Halves(folder, time.Now()); err != nil || len(gone) != len(left) {
