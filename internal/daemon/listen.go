@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,14 +86,14 @@ func listenFree(host, port string, given bool) (net.Listener, *wire.Taken, error
 	if err == nil {
 		return l, nil, nil
 	}
-	if !errors.Is(err, syscall.EADDRINUSE) {
+	if !inUse(err, runtime.GOOS) {
 		return nil, nil, fault.New(fault.Unavailable, "daemon", "cannot listen on %s: %w", address, err).WithNext("choose another with --listen")
 	}
 	taken := &wire.Taken{Address: address}
 	taken.PID, taken.Program = portHolder(port)
 	if given {
 		return nil, nil, fault.New(fault.Unavailable, "daemon", "cannot listen on %s: %s has it", address, taken.Holder()).
-			WithNext("end that, or choose another address with --listen (who listens where: ss -ltnp)")
+			WithNext("end that, or choose another address with --listen (who listens where: %s)", whoListens(runtime.GOOS, port))
 	}
 	for p := firstFree; p <= lastFree; p++ {
 		if l, err := net.Listen(family(host), net.JoinHostPort(host, strconv.Itoa(p))); err == nil {
@@ -101,6 +102,36 @@ func listenFree(host, port string, given bool) (net.Listener, *wire.Taken, error
 	}
 	return nil, nil, fault.New(fault.Unavailable, "daemon", "the port %s (%s has it) and all of %d-%d are taken", port, taken.Holder(),
 		firstFree, lastFree).WithNext("choose a free one with --listen")
+}
+
+// inUse says whether a port is taken. Windows has a number of its own for that.
+func inUse(err error, system string) bool {
+	const wsaAddressInUse = syscall.Errno(10048)
+	return errors.Is(err, syscall.EADDRINUSE) || system == "windows" && errors.Is(err, wsaAddressInUse)
+}
+
+// whoListens is the command of a system that names the program behind a port.
+func whoListens(system, port string) string {
+	switch system {
+	case "linux":
+		return "ss -ltnp"
+	case "windows":
+		return "netstat -ano"
+	}
+	return "lsof -nP -iTCP:" + port + " -sTCP:LISTEN"
+}
+
+// heldNow is who has a port that was taken at the start: another program may by now, or none that can be seen.
+func heldNow(taken *wire.Taken) *wire.Taken {
+	if taken == nil || taken.PID == 0 {
+		return taken
+	}
+	_, port, _ := net.SplitHostPort(taken.Address) // as it was joined
+	now := &wire.Taken{Address: taken.Address}
+	if now.PID, now.Program = portHolder(port); now.PID == 0 {
+		return nil
+	}
+	return now
 }
 
 // family keeps an IPv4 address to IPv4: whoever writes 0.0.0.0 has not opened IPv6.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"tandem/internal/server/wire"
 )
 
 // A default port that another program has was left without a word, and what was advised could not work.
@@ -26,6 +28,12 @@ func TestATakenPortNamesItsHolder(t *testing.T) {
 	_, _, err = listenFree("127.0.0.1", port, true)
 	if err == nil || !strings.Contains(err.Error(), taken.Holder()) {
 		t.Errorf("one that was asked for says %v", err)
+	}
+	if now := heldNow(taken); now == nil || *now != *taken {
+		t.Errorf("later it says %+v", now)
+	}
+	if now := heldNow(&wire.Taken{Address: "127.0.0.1:0", PID: 1, Program: "gone"}); now != nil {
+		t.Errorf("of a port that nobody has any more it says %+v", now)
 	}
 	if pid, program := portHolder("0"); pid != 0 || program != "" {
 		t.Errorf("nobody's port is held by %d %s", pid, program)

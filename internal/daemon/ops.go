@@ -102,7 +102,7 @@ func (d *Daemon) status(ctx context.Context, _ nothing) (wire.Status, error) {
 	}
 	s := wire.Status{Running: true, PID: os.Getpid(), Uptime: int64(time.Since(d.started).Seconds()), Repos: d.repos(), Listens: d.listens,
 		Address: d.address(), Version: d.Version, Key: d.fingerprint(), OnDemand: d.OnDemand, CameBack: d.cameBack,
-		Waiting: d.journal.Waiting(), Closed: d.closed, Left: d.left, Taken: d.taken, Install: d.kept.ID, Data: d.data,
+		Waiting: d.journal.Waiting(), Closed: d.closed, Left: d.left, Taken: heldNow(d.taken), Install: d.kept.ID, Data: d.data,
 		Database: d.db.Name(), Events: events, Panel: d.panelURL(), Elsewhere: d.phoneURL(), Told: d.told(), PIN: pin, Server: serving}
 	s.Unit, s.Control = managed()
 	s.Shared = d.servedElsewhere()
