@@ -12,6 +12,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/session"
 )
 
 // result is what became of an attempt: an event, or that it waits.
@@ -99,7 +100,7 @@ func (r *Room) do(ctx context.Context, j *job) result {
 	defer cancel()
 	caller, err := r.As(ctx, j.tenant, j.version.actor)
 	switch {
-	case err != nil && j.later(err):
+	case err != nil && (session.Suspended(err) || j.later(err)):
 		return r.notYet(j, err)
 	case err != nil:
 		return failure(err)

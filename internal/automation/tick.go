@@ -13,6 +13,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/id"
 	"tandem/internal/op"
+	"tandem/internal/session"
 )
 
 // trigger is a schedule of a version that is switched on: up to when it was dealt with, and when it is due next.
@@ -132,6 +133,9 @@ const rarely = time.Hour
 // patience is in how long a trigger that failed is looked at again, and why it failed, for people.
 func patience(name string, failure error) (wait time.Duration, why string) {
 	wait, why = longest, said(failure)
+	if session.Suspended(failure) {
+		return wait, why
+	}
 	switch fault.KindOf(failure) {
 	case fault.Unauthenticated, fault.Denied, fault.NotFound:
 		wait = rarely

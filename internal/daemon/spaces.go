@@ -32,6 +32,7 @@ func (d *Daemon) makeSpaces(ctx context.Context) ([]op.Op, error) {
 			WithNext("see it: tandem settings")
 	}
 	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: &d.inner, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes,
+		Open:   d.identity.Open,
 		Ground: peer.Ground{Lease: d.leaseIn, Release: d.releaseIn}, Home: d.self.Home, Away: d.elsewhere, Jobs: peer.Jobs{
 			Cards: func(ctx context.Context, space string) map[string]peer.TaskJob { return d.rooms.job.Cards(ctx, space) },
 			Keeps: func(ctx context.Context, tenant, space, task string) bool {

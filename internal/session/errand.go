@@ -121,3 +121,8 @@ func (r *Room) errandScope(ctx context.Context, e Errand) (*tool.Scope, error) {
 	}
 	return scope, err
 }
+
+// Suspended reports whether an error says that the tenant is suspended: what was under way waits until it is resumed.
+func Suspended(err error) bool {
+	return fault.Is(err, fault.Denied) && fault.Public(err).Data["reason"] == "tenant suspended"
+}

@@ -21,6 +21,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/owner"
+	"tandem/internal/policy"
 	"tandem/internal/policy/book"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/repo/kin"
@@ -48,6 +49,7 @@ type house struct {
 	cancel context.CancelFunc
 	ended  chan error
 	barred atomic.Bool // whoever calls was disabled since
+	shut   atomic.Bool // the tenant is suspended
 	plans  plans
 }
 
@@ -148,7 +150,13 @@ func (h *house) open() {
 	guards.Whose = func(ctx context.Context, tenant string, r op.Resource) []string {
 		return h.room.Whose(ctx, tenant, strings.TrimPrefix(r.Path, "/"))
 	}
-	h.gate = gate.New(&table, h.db, h.jn, h.rules.Policy, asks, guards, log)
+	policies := func(ctx context.Context, tenant string) (*policy.Compiled, error) {
+		if h.shut.Load() {
+			return nil, fault.New(fault.Denied, "tenant", "the tenant is suspended").With("reason", "tenant suspended")
+		}
+		return h.rules.Policy(ctx, tenant)
+	}
+	h.gate = gate.New(&table, h.db, h.jn, policies, asks, guards, log)
 	h.run.Through(h.gate, h.jn)
 	h.run.Patience = 2 * time.Second
 	if _, err := h.gate.Recover(ctx, nobody); err != nil {

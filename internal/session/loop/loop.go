@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/approval"
@@ -37,6 +38,7 @@ type Runner struct {
 	working  map[string]*worker
 	all      sync.WaitGroup
 	inflight map[string]func(ctx context.Context) (ModelOut, error)
+	shut     atomic.Bool // turns wait for a tenant to be resumed
 }
 
 // worker is a session whose turns are being run.
@@ -107,7 +109,8 @@ func (r *Runner) wakeOpen(ctx context.Context) error {
 	return err
 }
 
-// watch wakes turns whose asks were answered, and, once a minute, those whose asks may have expired.
+// watch wakes turns whose asks were answered, and, once a minute, those whose asks may have expired and those of tenants that were
+// suspended.
 func (r *Runner) watch(ctx context.Context, head int64) error {
 	for {
 		wait, cancel := context.WithTimeout(ctx, time.Minute)
@@ -115,6 +118,11 @@ func (r *Runner) watch(ctx context.Context, head int64) error {
 		cancel()
 		if ctx.Err() != nil {
 			return nil
+		}
+		if err != nil && r.shut.Swap(false) {
+			if err := r.wakeOpen(ctx); err != nil {
+				r.shut.Store(true)
+			}
 		}
 		now := max(head, r.journal.Latest()) // before the turns: what is answered from here on is heard the next time
 		turns, errTurns := r.room.Waiting(ctx)

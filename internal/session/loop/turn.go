@@ -41,7 +41,8 @@ func (r *Runner) begun(ctx context.Context, s *session.Session) {
 	}
 }
 
-// fail ends a turn with what went wrong. When the server stops, the turn stays as it is and goes on after the start.
+// fail ends a turn with what went wrong. When the server stops, the turn stays as it is and goes on after the start, and
+// when its tenant is suspended, after that was resumed.
 func (r *Runner) fail(ctx context.Context, t *session.Turn, err error) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errStopping) || r.base.Err() != nil {
@@ -53,6 +54,10 @@ func (r *Runner) fail(ctx context.Context, t *session.Turn, err error) error {
 		return err
 	}
 	f := fault.Public(err)
+	if session.Suspended(err) { // it stays as it is, and watch looks again
+		r.shut.Store(true)
+		return err
+	}
 	if f.Kind == fault.Internal {
 		r.log.Error("turn failed", "session", t.Session, "turn", t.ID, "err", err)
 	}

@@ -32,6 +32,7 @@ type house struct {
 	space *space.Room
 	addr  func() (string, string)
 	knows func(ctx context.Context, host string) (Server, error)
+	opens func(ctx context.Context, tenant string) error
 
 	folder string // where callers run; empty is dir
 }
@@ -75,7 +76,7 @@ func (h *house) start() {
 	call := late{&h.gate}
 	h.space = space.New(h.db, call)
 	boards := board.New(h.db, h.space)
-	h.peers = New(Config{DB: h.db, Invoke: call, Key: key, Log: log, Addr: h.addr, Server: h.knows})
+	h.peers = New(Config{DB: h.db, Invoke: call, Key: key, Log: log, Addr: h.addr, Server: h.knows, Open: h.opens})
 	var table op.Table
 	for _, ops := range [][]op.Op{h.space.Ops(), boards.Ops(), h.peers.Ops()} {
 		must(table.Add(ops...))

@@ -30,6 +30,7 @@ type Room struct {
 	home   string
 	away   func(ctx context.Context, where, what, home string) error
 	jobs   Jobs
+	open   func(ctx context.Context, tenant string) error
 
 	leased sync.Map // seat id → *leases
 
@@ -54,6 +55,7 @@ type Config struct {
 	Home   string                                                    // this server among those of a cluster: others' seats are left to them
 	Away   func(ctx context.Context, where, what, home string) error // names the server at a home
 	Jobs   Jobs                                                      // its functions may be nil
+	Open   func(ctx context.Context, tenant string) error            // why nothing of a tenant passes; left out, everything does
 }
 
 // Jobs are the code work that was started from tasks.
@@ -82,9 +84,12 @@ func New(c Config) *Room {
 	if c.Wakes == 0 {
 		c.Wakes = WakesPerHour
 	}
+	if c.Open == nil {
+		c.Open = func(context.Context, string) error { return nil }
+	}
 	ctx, end := context.WithCancel(context.Background())
 	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server,
-		ground: c.Ground, home: c.Home, away: c.Away, jobs: c.Jobs,
+		ground: c.Ground, home: c.Home, away: c.Away, jobs: c.Jobs, open: c.Open,
 		seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}
 }
 
@@ -149,7 +154,7 @@ func (r *Room) run(ctx context.Context, s *seat) {
 	live, hosted, heir := s.state == active && !s.running, s.host == "", s.heir == s.me.Card().ID
 	s.running = s.running || live
 	s.mu.Unlock()
-	if !live {
+	if !live || !r.untilOpen(ctx, s) {
 		return
 	}
 	if heir {
@@ -159,7 +164,7 @@ func (r *Room) run(ctx context.Context, s *seat) {
 		r.seek(ctx, s) // somebody may have taken over while this host was away
 		r.tellAgain(s)
 	}
-	for ctx.Err() == nil {
+	for r.untilOpen(ctx, s) {
 		s.mu.Lock()
 		if s.state != active {
 			s.running = false
@@ -199,6 +204,22 @@ func (r *Room) run(ctx context.Context, s *seat) {
 			return
 		}
 		wait = min(wait*2, 8*time.Second)
+	}
+}
+
+// shutFor is how often it is looked whether a tenant was resumed.
+const shutFor = 5 * time.Second
+
+// untilOpen waits while a seat's tenant is suspended: it sends nothing, and is not here for the others. false is that the room stops.
+func (r *Room) untilOpen(ctx context.Context, s *seat) bool {
+	for {
+		err := r.open(ctx, s.tenant)
+		if !fault.Is(err, fault.Denied) && !fault.Is(err, fault.Unauthenticated) {
+			return ctx.Err() == nil
+		}
+		if !sleep(ctx, shutFor) {
+			return false
+		}
 	}
 }
 
