@@ -41,7 +41,7 @@ type job struct {
 	ends      time.Time // of a gate: until when it can be answered
 	escalated bool      // nobody answered it in time
 	strict    bool      // a person is asked before it acts
-	tokens    int64     // that the run may still use
+	tokens    int64     // that the run could still use when the attempt was begun
 	cost      float64   // the same in dollars
 	again     bool      // somebody had it before, and may have acted
 }
@@ -348,8 +348,9 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 // job is what a claimed step is to do.
 func (h *held) job(s *stepRow, again bool) *job {
 	again = again || strings.HasPrefix(s.waits, unkept)
+	at, _ := h.run.Step(s.node, s.item)
 	j := &job{runKey: runKey{h.tenant, h.id}, name: h.name, version: h.version, step: *s, again: again, heard: h.heard,
-		inputs: h.run.Inputs(s.node, s.item), tokens: h.run.Spec.Limits.Tokens - h.run.Tokens, cost: h.run.Spec.Limits.Cost - h.run.Cost}
+		inputs: h.run.Inputs(s.node, s.item), tokens: at.Left.Tokens, cost: at.Left.Cost}
 	j.strict = h.run.Spec.Profile == spec.Strict
 	j.node, j.ai, j.artifacts = h.node(s.node), h.run.Spec.ByModel(s.node), map[string]bool{}
 	for name, ref := range j.node.Inputs {

@@ -119,6 +119,7 @@ func (r *Run) start(s *Step, e Event) error {
 	}
 	r.Started++
 	s.Phase, s.Attempt, s.Fence, s.Reason = Alive, e.Attempt, e.Fence, ""
+	s.Left = Rest{r.Spec.Limits.Tokens - r.Tokens, r.Spec.Limits.Cost - r.Cost}
 	return nil
 }
 

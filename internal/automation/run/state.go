@@ -55,6 +55,13 @@ type Step struct {
 	Fence   int64
 	Tokens  int64   // that its attempts used
 	Cost    float64 // in dollars
+	Left    Rest    // when the attempt was begun: whoever takes it over gives it the same
+}
+
+// Rest is what a run may still use.
+type Rest struct {
+	Tokens int64
+	Cost   float64 // in dollars
 }
 
 // Run is the state of one run.
