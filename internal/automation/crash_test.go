@@ -167,7 +167,9 @@ func TestAKillRepeatsNoEffect(t *testing.T) {
 		for h.status(id) == "running" {
 			h.close()
 			h.open(1 + chance.Int64N(24))
-			testenv.Within(testPatience, func() bool { return h.plug.dead.Load() || h.status(id) != "running" || h.asks(id) })
+			if !testenv.Within(testPatience, func() bool { return h.plug.dead.Load() || h.status(id) != "running" || h.asks(id) }) {
+				t.Fatalf("run %d waits for nobody after %d kills: %+v", n, killed, do(h, wire.Trace, wire.RunIn{ID: id}))
+			}
 			h.close()
 			if h.plug.dead.Load() {
 				killed++
