@@ -203,6 +203,8 @@ func (h *house) tell(id string) {
 		}
 		what, out := "send once", map[string]any{"text": "once!"}
 		switch {
+		case s.Kind == "automation":
+			h.t.Fatalf("nobody knows what became of a run of our own: %s", s.Reason)
 		case got.Name == "small":
 			what, out = "send child", map[string]any{"text": "child!"}
 		case s.Node == "agent":

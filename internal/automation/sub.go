@@ -110,6 +110,8 @@ func (r *Room) subEnded(ctx context.Context, j *job) result {
 		until = until.Add(h.run.Rested(now))
 	}
 	switch {
+	case unread != nil && !errors.Is(unread, errUnread) && now.Before(until): // the database is away, or this server ends
+		return r.notYet(j, unread)
 	case !row.ended.IsZero():
 	case !now.Before(until): // whoever looks for orphans ends it
 		e := run.Event{Kind: run.Failure, Class: "time", Text: "its run " + row.id + " is not over, and the node's time is"}
