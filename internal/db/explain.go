@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -71,7 +73,7 @@ func (d dialect) explain(err error) error {
 		return told
 	}
 	if d == postgresDialect && lostServer(err) {
-		return fault.New(fault.Unavailable, "db", "PostgreSQL cannot be reached: %w", err).
+		return fault.New(fault.Unavailable, "db", "PostgreSQL cannot be reached: %w", eachOnce{err}).
 			WithNext("check that it runs and that --database is right, then try again")
 	}
 	return err
@@ -95,6 +97,21 @@ func lostServer(err error) bool {
 		errors.Is(err, io.EOF) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }
+
+// eachOnce says every line of an error once: a server is tried with TLS and without, and fails in the same words.
+type eachOnce struct{ error }
+
+func (e eachOnce) Error() string {
+	var lines []string
+	for line := range strings.Lines(e.error.Error()) {
+		if line = strings.TrimSuffix(line, "\n"); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e eachOnce) Unwrap() error { return e.error }
 
 func diskFull(err error) error {
 	return fault.New(fault.Unavailable, "db", "the disk is full; nothing was changed: %w", err).
