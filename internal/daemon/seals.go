@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/schedule"
 	"tandem/internal/session"
+	"tandem/internal/session/terminal"
 	sources "tandem/internal/source"
 )
 
@@ -45,12 +47,14 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	}
 	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows,
 		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return terminal.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return automation.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, d.db, d.journal.Vouch()) }}
 	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
 	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}
-	d.journal.Lives = identity.Lives
+	d.journal.Lives = maps.Clone(identity.Lives)
+	maps.Copy(d.journal.Lives, terminal.Lives)
 	if !known {
 		var rows []op.Sealed
 		for _, list := range rooms {

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -48,6 +50,57 @@ func TestAFolderIsGrantedByAPersonAlone(t *testing.T) {
 		w.must(w.Call(ctx, "session.create", map[string]any{"title": "x"}, &s))
 		w.sql("INSERT INTO session_unconfined (tenant, session, granted_by, created_at) VALUES ('local', '" + s.ID + "', 'owner', 1)")
 		w.told("the commands of " + s.ID + " run without a sandbox")
+	})
+}
+
+// A row let every agent program in a folder run whatever it likes without asking anybody, and audit verify called the journal sound:
+// where permissions are skipped is a grant like others.
+func TestPermissionsAreSkippedByAPersonAlone(t *testing.T) {
+	wards(t, func(w *ward) {
+		ctx, dir := t.Context(), filepath.Join(w.home, "project")
+		w.must(os.Mkdir(dir, 0o700))
+		var out struct{ Skips []struct{ ID, Folder string } }
+		standing := func() int {
+			t.Helper()
+			w.must(w.Call(ctx, "session.skips", nil, &out))
+			return len(out.Skips)
+		}
+		forged := func(id string) string {
+			return "INSERT INTO terminal_skip (tenant, id, folder, owner, asker, created_at, expires_at, revoked_at) VALUES ('local', '" + id +
+				"', '" + dir + "', 'owner', 'owner', 1, 9000000000000000, 0)"
+		}
+		w.sql(forged("skp_forged"))
+		if standing() != 0 {
+			t.Errorf("a row lets sessions skip their permissions: %+v", out)
+		}
+		w.told("that sessions in " + dir + " skip their permissions")
+		w.again("DELETE FROM terminal_skip")
+
+		w.present("session.skip", map[string]any{"folder": dir}, nil)
+		if standing() != 1 || w.finds() != "" {
+			t.Fatalf("granted by a person: %+v, %s", out, w.finds())
+		}
+		id := out.Skips[0].ID
+		w.again()
+		if standing() != 1 || w.finds() != "" {
+			t.Fatalf("after a start: %+v, %s", out, w.finds())
+		}
+		w.sql("UPDATE terminal_skip SET folder = '/'")
+		if standing() != 0 {
+			t.Errorf("a row was made wider: %+v", out)
+		}
+		w.told("says something else")
+		w.sql("UPDATE terminal_skip SET folder = '" + dir + "'")
+		w.must(w.Call(ctx, "session.unskip", map[string]any{"id": id}, nil))
+		w.sql("UPDATE terminal_skip SET revoked_at = 0")
+		if standing() != 0 {
+			t.Errorf("one that was taken back came back: %+v", out)
+		}
+		w.told("that sessions in " + dir + " skip their permissions")
+		w.again("DELETE FROM terminal_skip")
+		if said := w.finds(); said != "" {
+			t.Errorf("after it was taken back: %s", said)
+		}
 	})
 }
 

@@ -67,7 +67,7 @@ func (c *call) event(phase string, cause int64, extra map[string]any) (journal.E
 		body["approval"] = c.approval
 	}
 	var seals []journal.Seal
-	if phase == journal.Done || phase == journal.Intent {
+	if phase == journal.Done || phase == journal.Intent || phase == journal.Outcome && extra["ok"] == true {
 		seals = c.seals()
 	}
 	if len(seals) > 0 {

@@ -69,7 +69,7 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 	if err != nil || found {
 		return out, err
 	}
-	c.notes.Ends = true
+	c.notes.Ends, c.notes.Seals = true, nil // the intent told of those until here
 	out, acted := c.run(ctx)
 	// The outcome is recorded even when the caller has gone.
 	ctx = context.WithoutCancel(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,13 +75,18 @@ func (d *Driver) skip(ctx context.Context, in SkipIn) (Skip, error) {
 	}
 	c := op.CallerFrom(ctx)
 	s := Skip{ID: id.New("skp"), Folder: folder, Owner: d.grantor(ctx, c), Asker: c.Name}
-	err = d.db.Write(ctx, func(tx *db.Tx) error {
-		s.CreatedAt, s.ExpiresAt = tx.Now(), tx.Now().Add(lasts)
+	s.CreatedAt = d.db.Now().Truncate(time.Microsecond)
+	s.ExpiresAt = s.CreatedAt.Add(lasts)
+	write := func(tx *db.Tx) error {
 		_, err := tx.Exec("INSERT INTO terminal_skip (tenant, id, folder, owner, asker, created_at, expires_at, revoked_at) VALUES "+
 			"(?, ?, ?, ?, ?, ?, ?, 0)",
 			c.Tenant, s.ID, s.Folder, s.Owner, s.Asker, s.CreatedAt, s.ExpiresAt)
 		return err
-	})
+	}
+	op.Row(ctx, s.seal(c.Tenant))
+	if !op.Along(ctx, write) { // with the outcome that vouches for it
+		err = d.db.Write(ctx, write)
+	}
 	op.Note(ctx, "skip", s.ID)
 	return s, err
 }
@@ -105,16 +111,12 @@ func (d *Driver) grantor(ctx context.Context, c op.Caller) string {
 	return c.Name
 }
 
+// skips are the grants that stand, as far as the journal vouches for them.
 func (d *Driver) skips(ctx context.Context, tenant string) ([]Skip, error) {
-	rows, err := d.db.Query(ctx, "SELECT id, folder, owner, asker, created_at, expires_at FROM terminal_skip WHERE tenant = ? AND "+
-		"revoked_at = 0 AND expires_at > ? ORDER BY expires_at DESC",
-		tenant, d.db.Now())
-	return db.Collect(rows, err, func(rows *sql.Rows) (s Skip, err error) {
-		var made, ends int64
-		err = rows.Scan(&s.ID, &s.Folder, &s.Owner, &s.Asker, &made, &ends)
-		s.CreatedAt, s.ExpiresAt = db.Time(made), db.Time(ends)
-		return s, err
-	})
+	rows, err := d.db.Query(ctx, "SELECT "+skipColumns+" FROM terminal_skip WHERE tenant = ? AND revoked_at = 0 AND expires_at > ? "+
+		"ORDER BY expires_at DESC", tenant, d.db.Now())
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (Skip, error) { return scanSkip(rows) })
+	return slices.DeleteFunc(all, func(s Skip) bool { return !d.room.Vouch.Holds(ctx, s.seal(tenant)) }), err
 }
 
 func (d *Driver) skipsOp(ctx context.Context, _ LiveIn) (SkipsOut, error) {
@@ -125,9 +127,12 @@ func (d *Driver) skipsOp(ctx context.Context, _ LiveIn) (SkipsOut, error) {
 func (d *Driver) unskip(ctx context.Context, tx *db.Tx, in SkipIDIn) (SkipIDIn, error) {
 	n, err := tx.Changed("UPDATE terminal_skip SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0", tx.Now(),
 		op.CallerFrom(ctx).Tenant, in.ID)
-	if err == nil && n == 0 {
+	if tenant := op.CallerFrom(ctx).Tenant; err == nil && n == 0 && !d.room.Vouch.Knows(tenant, skipKind, skipSubject(in.ID)) {
 		err = fault.New(fault.NotFound, "session.unskip", "there is no such grant: %.60s", in.ID).
 			WithNext("see what there is: tandem session skip --list")
+	}
+	if err == nil { // its row may be gone, and the journal's word not
+		op.Seal(ctx, skipSubject(in.ID))
 	}
 	return in, err
 }
