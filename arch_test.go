@@ -118,8 +118,9 @@ var houseMap = []wall{
 	{pkg: "automation/spec", may: "automation/clock", pure: true}, // what an automation says
 	{pkg: "automation/run", may: "automation/spec", pure: true},   // what becomes of one that was begun
 	{pkg: "automation/hook", pure: true},                          // who signed a webhook
-	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook tool tool/box " +
-		"session session/terminal provider repo/diff resource/wire artifact/wire artifact/check " +
+	{pkg: "automation/watch", may: "tool"},                        // what became different in a folder
+	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook " +
+		"automation/watch tool tool/box session session/terminal provider repo/diff resource/wire artifact/wire artifact/check " +
 		"artifact/make"}, // a version is shown as what it changes
 	{pkg: "artifact", may: "artifact/wire repo/diff"},         // what automations made
 	{pkg: "artifact/check", pure: true},                       // what is wrong with it

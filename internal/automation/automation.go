@@ -144,6 +144,12 @@ func begins(a *spec.Automation) (out []string) {
 		if t.Ended != "" {
 			out = append(out, "the end of a run of "+t.Ended)
 		}
+		if t.Files != "" {
+			out = append(out, "changes of "+t.Files+" in "+t.Folder)
+		}
+		if t.Bookmark != "" {
+			out = append(out, "the bookmark "+t.Bookmark+" of "+t.Repo+" moves")
+		}
 		if t.Webhook != "" && a.Heard(t.ID) {
 			out = append(out, "webhook "+t.ID+" ("+t.Webhook+"), for runs that wait for it")
 		} else if t.Webhook != "" {
@@ -158,8 +164,6 @@ func unbuilt(a *spec.Automation) (out []string) {
 	no := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, t := range a.Triggers {
 		switch {
-		case t.Files != "" || t.Bookmark != "":
-			no("trigger %s: runs begin by hand, by a schedule, a webhook, an event or another run's end so far", t.ID)
 		case t.Ended == a.Name:
 			no("trigger %s: it would begin itself for ever", t.ID)
 		}

@@ -49,12 +49,20 @@ func (r *Room) command(ctx context.Context, in wire.CommandIn) (wire.CommandOut,
 
 // straight refuses folders that lead through a link: a person who switches the automation on reads names, not where they lead.
 func straight(a *spec.Automation) (err error) {
+	look := func(whose, folder string) {
+		if real, no := filepath.EvalSymlinks(folder); err == nil && no == nil && real != filepath.Clean(folder) {
+			err = fault.New(fault.Invalid, string(wire.On), "%s: %s leads through a link to %s", whose, folder, real).
+				WithNext("write %s into the definition, then: tandem automation add FILE", real)
+		}
+	}
+	for _, t := range a.Triggers {
+		if t.Folder != "" {
+			look("trigger "+t.ID, t.Folder)
+		}
+	}
 	each(a, func(n *spec.Node, b *spec.Body) {
 		for _, folder := range b.Folders() {
-			if real, no := filepath.EvalSymlinks(folder); err == nil && no == nil && real != filepath.Clean(folder) {
-				err = fault.New(fault.Invalid, string(wire.On), "node %s: %s leads through a link to %s", n.ID, folder, real).
-					WithNext("write %s into the definition, then: tandem automation add FILE", real)
-			}
+			look("node "+n.ID, folder)
 		}
 	})
 	return err

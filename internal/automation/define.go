@@ -161,14 +161,22 @@ func (r *Room) show(ctx context.Context, in wire.ShowIn) (*wire.Version, error) 
 
 // ungranted are the folders of a definition in which nobody may work yet.
 func (r *Room) ungranted(ctx context.Context, tenant string, a *spec.Automation) (out []string, err error) {
+	look := func(folder string) {
+		granted, failed := r.Granted(ctx, tenant, folder)
+		if failed != nil {
+			err = failed
+		} else if !granted && !slices.Contains(out, folder) {
+			out = append(out, folder)
+		}
+	}
+	for _, t := range a.Triggers {
+		if t.Folder != "" {
+			look(t.Folder)
+		}
+	}
 	each(a, func(_ *spec.Node, b *spec.Body) {
 		for _, folder := range b.Folders() {
-			granted, failed := r.Granted(ctx, tenant, folder)
-			if failed != nil {
-				err = failed
-			} else if !granted && !slices.Contains(out, folder) {
-				out = append(out, folder)
-			}
+			look(folder)
 		}
 	})
 	return out, err

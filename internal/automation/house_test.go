@@ -46,6 +46,8 @@ type house struct {
 	ended  chan struct{}
 	plug   *plug
 	shelf  shelf
+
+	bookmark atomic.Pointer[string] // where the one bookmark is
 }
 
 // outside is what effects act on. It outlives every kill.
@@ -165,6 +167,12 @@ func (h *house) open(points int64) {
 		gate.Guards{Caution: func(context.Context, op.Caller, *op.Op, any) (string, error) { return "", nil },
 			Still: func(context.Context, op.Caller) error { return nil }, Kin: policy.NoKin, Past: func(string) bool { return false }}, log)
 	r.Text = h.shelf.text
+	r.Bookmark = func(context.Context, string, string) (string, error) {
+		if at := h.bookmark.Load(); at != nil {
+			return *at, nil
+		}
+		return "", nil
+	}
 	r.Rooms, r.Find, r.Owner = tripping{h.gate, p}, table.Get, fmt.Sprint("own_", rand.Int64())
 	r.Actor = func(_ context.Context, _ *db.Tx, name string) (string, error) { return "act_" + name, nil }
 	r.Grant = func(context.Context, *db.Tx, Grant) (string, error) { return "g", nil }

@@ -36,6 +36,7 @@ func (r *Room) Noticed() {
 	if waits {
 		r.rouse()
 	}
+	r.stirFolder("")
 }
 
 // rearm has triggers looked at, which are others from now on.
@@ -43,8 +44,10 @@ func (r *Room) rearm() {
 	r.mu.Lock()
 	r.grew, r.listens = true, true
 	clear(r.rests)
+	r.watches = true
 	r.mu.Unlock()
 	r.rouse()
+	r.stirFolder("")
 }
 
 // listen deals with the events that triggers wait for, each listener as its automation: what that may not read begins nothing.

@@ -49,6 +49,10 @@ type Room struct {
 	// Mark says whether what models had a hand in says so itself.
 	Mark func() bool
 
+	// Bookmark is the commit at which a bookmark of a served repository is, "" where it is not, as the caller of ctx sees it.
+	Bookmark func(ctx context.Context, repo, name string) (commit string, err error)
+	Hidden   []string // folders of tandem's own, in which nothing is watched
+
 	// Head is the journal's newest event.
 	Head func() int64
 
@@ -72,6 +76,10 @@ type Room struct {
 	heardTo map[string]int64                 // by trigger: up to which event; the worker's own
 	rests   map[string]time.Time             // by trigger that failed: until when no event is looked for
 	waits   bool                             // something will be due by itself
+	watches bool                             // something is watched
+	stirred map[string]bool                  // folders in which something changed; "" are bookmarks
+	deaf    bool                             // this machine does not tell of folders
+	watch   chan struct{}
 	wake    chan struct{}
 	working sync.WaitGroup
 }
@@ -88,6 +96,7 @@ type Grant struct {
 func New(d *db.DB, log *slog.Logger) *Room {
 	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
 		grew: true, listens: true, heardTo: map[string]int64{}, rests: map[string]time.Time{},
+		stirred: map[string]bool{}, watch: make(chan struct{}, 1),
 		door: newDoor(), wake: make(chan struct{}, 1), Ours: func() bool { return true },
 		Granted: func(context.Context, string, string) (bool, error) { return true, nil }}
 }

@@ -34,9 +34,13 @@ func collectTriggers(rows *sql.Rows, err error) ([]trigger, error) {
 }
 
 // arm writes down when the schedules of a version are due, from now on. Those of another version are forgotten; ends of runs that are not
-// dealt with stay with a trigger that waits for the same.
+// dealt with stay with a trigger that waits for the same, and so does how what is watched stood.
 func (r *Room) arm(tx *db.Tx, s *row, a *spec.Automation) error {
 	ends, err := takeQueues(tx, s)
+	if err != nil {
+		return err
+	}
+	seen, err := seenOf(tx, s)
 	if err != nil {
 		return err
 	}
@@ -62,6 +66,13 @@ func (r *Room) arm(tx *db.Tx, s *row, a *spec.Automation) error {
 					return err
 				}
 				delete(ends, same)
+			}
+		}
+		if what := watched(t); what != "" {
+			was := seen[t.ID+" "+what]
+			if _, err := tx.Exec("INSERT INTO automation_trigger ("+triggerColumns+", watch, seen, seen_at) VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)",
+				s.tenant, s.Name, t.ID, tx.Now(), tx.Now(), what, was.text, was.at); err != nil {
+				return err
 			}
 		}
 		if t.Schedule == "" {

@@ -70,6 +70,7 @@ func (r *Room) Run(ctx context.Context) {
 		r.Log.Error("turns of runs cannot be read", "err", err)
 	}
 	defer r.working.Wait()
+	r.working.Go(func() { r.watchAll(ctx) })
 	renewed := time.Now()
 	for ctx.Err() == nil {
 		wait := r.pass(ctx)
@@ -110,7 +111,7 @@ func (r *Room) holds(s *stepRow) bool {
 func (r *Room) Busy() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.inHand) > 0 || r.waits
+	return len(r.inHand) > 0 || r.waits || r.watches
 }
 
 // renew renews the claims of what is being done here, and no others: a claim of which nobody here knows runs out and is taken over.

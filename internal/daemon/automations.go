@@ -48,7 +48,10 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		Told: d.removedTold}
 	r.Text, r.Mark = d.rooms.artifact.Text, func() bool { return d.live().Get("artifacts.mark") == "on" }
 	r.Secret = d.redact.Holds
-	r.Head = d.journal.Latest
+	r.Head, r.Hidden = d.journal.Latest, []string{d.data}
+	r.Bookmark = func(ctx context.Context, repo, name string) (string, error) {
+		return d.rooms.repo.Bookmark(ctx, repo, name)
+	}
 	r.Lend, r.Drop = d.rooms.secret.Lend, d.rooms.secret.Drop
 	r.Abandon, r.Told, r.SwitchedOff = d.rooms.approval.Abandon, d.runTold, d.offTold
 	r.As = func(ctx context.Context, tenant, actor string) (op.Caller, error) {

@@ -70,6 +70,7 @@ var bindings = map[string]string{
 	"automation.hook":         byPerson,
 	"automation.replay":       "the version that is switched on",
 	"automation.command":      byServer,
+	"automation.changed":      byServer,
 	"automation.notice":       byServer,
 	"automation.pass":         byServer,
 	"automation.pause":        byID,

@@ -63,6 +63,7 @@ func init() {
 		"actor.list", "actor.whoami", "approval.expire", "approval.forget", "approval.rules", "aside.discard", "audit.adopted",
 		"automation.cancel", "automation.command", "automation.list", "automation.off", "automation.pass", "automation.pause", "automation.tick",
 		"automation.remove", "automation.deliver", "automation.hooks", "automation.notice", "automation.replay",
+		"automation.changed", "automation.look",
 		"automation.resume",
 		"audit.anchor", "audit.verify", "budget.list", "connector.add", "connector.list", "connector.login", "connector.logout",
 		"connector.remove", "connector.secret", "connector.sync", "connector.update", "folder.list", "grant.list", "group.list",

@@ -20,6 +20,7 @@ var phrases = map[string][2]string{
 	"automation.accept":       {"said what became of a step", "say what became of a step"},
 	"automation.command":      {"ran a command of an automation", "run a command of an automation"},
 	"automation.deliver":      {"took a webhook's message", "take a webhook's message"},
+	"automation.changed":      {"began a run for a change", "begin a run for a change"},
 	"automation.hook":         {"made a webhook's address", "make a webhook's address"},
 	"automation.notice":       {"looked at what happened for automations", "look at what happened for automations"},
 	"automation.off":          {"switched an automation off", "switch an automation off"},

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -279,5 +280,34 @@ func TestAValueIsNoOption(t *testing.T) {
 		if got := c.Bare(at); got != bare {
 			t.Errorf("%s: %t", line, got)
 		}
+	}
+}
+
+// Patterns of files name paths below a folder.
+func TestPatternsOfFiles(t *testing.T) {
+	for pattern, cases := range map[string]map[string]bool{
+		"*.csv":        {"a.csv": true, "in/a.csv": false, "a.txt": false},
+		"**/*.csv":     {"a.csv": true, "in/deep/a.csv": true, "a.csv/x": false},
+		"src/**":       {"src/a": true, "src/b/c": true, "other": false},
+		"src/**/x/*.c": {"src/x/a.c": true, "src/p/q/x/a.c": true, "src/x/y/a.c": false},
+		"**":           {"a": true, "a/b/c": true},
+		"[ab]?.go":     {"a1.go": true, "c1.go": false},
+	} {
+		tr := &Trigger{Files: pattern}
+		for name, want := range cases {
+			if got := tr.Fits(name); got != want {
+				t.Errorf("%s and %s: %v", pattern, name, got)
+			}
+		}
+	}
+	const text = "name = \"x\"\n[[trigger]]\nfiles = %q\nfolder = %q\n%s\n[[node]]\nid = \"a\"\n[node.wait]\nfor = \"1s\"\n"
+	for _, bad := range [][3]string{{"../x", "/srv", ""}, {"/x", "/srv", ""}, {"[", "/srv", ""}, {"x", "srv", ""},
+		{"x", "/srv", `quiet = "2h"`}} {
+		if _, err := Read([]byte(fmt.Sprintf(text, bad[0], bad[1], bad[2]))); err == nil {
+			t.Errorf("%q passes", bad)
+		}
+	}
+	if _, err := Read([]byte(fmt.Sprintf(text, "**/*.go", "/srv", `quiet = "5s"`))); err != nil {
+		t.Error(err)
 	}
 }

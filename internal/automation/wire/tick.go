@@ -12,6 +12,9 @@ const (
 	Tick  = op.Def[TickIn, TickOut]("automation.tick") // the server alone calls it
 
 	Notice = op.Def[NoticeIn, TickOut]("automation.notice") // the server alone calls it
+
+	Look    = op.Def[TickIn, LookOut]("automation.look")    // the server alone calls it
+	Changed = op.Def[TickIn, TickOut]("automation.changed") // the server alone calls it
 )
 
 // TicksOut lists what became of the moments at which an automation was due, newest first.
@@ -50,4 +53,9 @@ type NoticeIn struct {
 	Type     string `json:"type"`
 	Resource string `json:"resource,omitempty"`
 	Actor    string `json:"actor,omitempty"`
+}
+
+// LookOut is how what a trigger watches stands.
+type LookOut struct {
+	State string `json:"state"`
 }

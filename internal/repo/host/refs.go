@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"tandem/internal/db"
 	"tandem/internal/identity"
@@ -117,4 +118,25 @@ func whose(a author, known bool) string {
 		return "the server's own"
 	}
 	return a.name + "'s"
+}
+
+// Bookmark is the commit at which a bookmark of a repository is as the caller of ctx may read it, "" where there is none. One in conflict
+// is at all of its commits.
+func (h *Host) Bookmark(ctx context.Context, name, bookmark string) (string, error) {
+	s, err := h.find(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if !op.Allowed(ctx, "repo.read", repoAt(s.name)) {
+		return "", op.NoSuch("repository", name)
+	}
+	v, _, _, err := s.view(ctx)
+	if err != nil {
+		return "", err
+	}
+	var at []string
+	for _, id := range repo.TargetIDs(v.Bookmarks[bookmark]) {
+		at = append(at, id.Hex())
+	}
+	return strings.Join(at, " "), nil
 }

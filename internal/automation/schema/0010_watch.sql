@@ -1,0 +1,4 @@
+ALTER TABLE automation_trigger ADD COLUMN watch TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_trigger ADD COLUMN seen TEXT NOT NULL DEFAULT '';
+ALTER TABLE automation_trigger ADD COLUMN seen_at BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE automation_trigger ADD COLUMN ahead TEXT NOT NULL DEFAULT '';

@@ -1,0 +1,263 @@
+package automation
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"time"
+
+	"tandem/internal/automation/spec"
+	"tandem/internal/automation/watch"
+	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/op"
+)
+
+// How often something is looked at that a trigger watches.
+const (
+	slowly   = 30 * time.Second       // a bookmark, and a folder that is not heard
+	surely   = 5 * time.Minute        // a folder that is: the kernel may have lost something
+	atMost   = 500 * time.Millisecond // between two looks, however much happens
+	waitsFor = 10                     // times that files have to be quiet; then a run begins although they are not
+)
+
+// watcher is a trigger that watches something, and where its next look stands. Only the watching goroutine touches it.
+type watcher struct {
+	tenant, name, id, actor, what string
+	t                             *spec.Trigger
+	live                          string // the version that t is of
+
+	due      time.Time
+	looked   time.Time
+	differs  [sha256.Size]byte // of what differs from how it stood
+	since    time.Time         // it differs
+	changed  time.Time         // last
+	heard    bool
+	restless bool // something happened since it was looked at
+}
+
+// stirFolder has what is watched in a folder looked at; "" are bookmarks.
+func (r *Room) stirFolder(folder string) {
+	r.mu.Lock()
+	watches := r.watches
+	if watches {
+		r.stirred[folder] = true
+	}
+	r.mu.Unlock()
+	if watches {
+		select {
+		case r.watch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// watchAll looks at what triggers watch until ctx ends: when something is heard of it, and now and then.
+func (r *Room) watchAll(ctx context.Context) {
+	r.mu.Lock()
+	r.watches = true // until it is known
+	r.mu.Unlock()
+	all := map[string]*watcher{}
+	var ears *watch.Ears
+	for ctx.Err() == nil {
+		wait, err := r.lookAround(ctx, all, &ears)
+		if err != nil && ctx.Err() == nil {
+			r.Log.Error("what triggers watch cannot be looked at", "err", err)
+			wait = again
+		}
+		var timer <-chan time.Time
+		if wait > 0 {
+			timer = time.After(wait)
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.watch:
+		case <-timer:
+		}
+	}
+}
+
+// lookAround looks at what is due, and says in how long something else is; 0 is never.
+func (r *Room) lookAround(ctx context.Context, all map[string]*watcher, ears **watch.Ears) (time.Duration, error) {
+	if !r.Ours() {
+		clear(all)
+		return elsewhere, nil
+	}
+	if err := r.watchers(ctx, all); err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	r.watches = len(all) > 0
+	stirred := r.stirred
+	r.stirred = map[string]bool{}
+	r.mu.Unlock()
+	if len(all) == 0 {
+		if r.Shared { // another server may switch something on
+			return slowly, nil
+		}
+		return 0, nil
+	}
+	r.listenTo(ctx, all, ears)
+	now := r.DB.Now()
+	wait := surely
+	for _, w := range all {
+		if stirred[w.t.Folder] {
+			w.restless = true
+		}
+		if w.restless {
+			w.due = sooner(w.due, w.looked.Add(atMost))
+		}
+		if !w.due.After(now) {
+			w.restless = false
+			err := r.look(ctx, w)
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			if w.looked = r.DB.Now(); err != nil {
+				r.troubled(ctx, w, err)
+			}
+		}
+		wait = min(wait, max(10*time.Millisecond, w.due.Sub(r.DB.Now())))
+	}
+	return wait, nil
+}
+
+func sooner(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// watchers brings what is watched up to date with what is switched on.
+func (r *Room) watchers(ctx context.Context, all map[string]*watcher) error {
+	rows, err := r.DB.Query(ctx, `SELECT t.tenant, t.name, t.trigger_id, t.watch, a.actor, a.live FROM automation_trigger t JOIN automation a
+		ON a.tenant = t.tenant AND a.name = t.name WHERE t.watch <> '' AND a.live <> ''`)
+	now, err := db.Collect(rows, err, func(rows *sql.Rows) (w *watcher, err error) {
+		w = &watcher{}
+		return w, rows.Scan(&w.tenant, &w.name, &w.id, &w.what, &w.actor, &w.live)
+	})
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, w := range now {
+		key := w.tenant + "/" + w.name + "/" + w.id
+		if old := all[key]; old != nil && old.live == w.live && old.actor == w.actor {
+			there[key] = true
+			continue
+		}
+		_, t, err := r.live(looking{ctx, r.DB}, w.tenant, w.name, w.id)
+		if err != nil {
+			r.Log.Error("a definition cannot be read", "name", w.name, "err", err)
+			continue
+		}
+		if t != nil && watched(t) == w.what {
+			w.t, all[key], there[key] = t, w, true
+		}
+	}
+	for key := range all {
+		if !there[key] {
+			delete(all, key)
+		}
+	}
+	return nil
+}
+
+// listenTo hears what happens in the folders that are watched, as far as this machine tells.
+func (r *Room) listenTo(ctx context.Context, all map[string]*watcher, ears **watch.Ears) {
+	folders := []string{}
+	for _, w := range all {
+		if w.t.Folder != "" {
+			folders = append(folders, w.t.Folder)
+		}
+	}
+	if *ears == nil {
+		if len(folders) == 0 || r.deaf {
+			return
+		}
+		e, err := watch.Listen(r.stirFolder)
+		if err != nil {
+			r.Log.Info("folders are looked at now and then", "why", err)
+			r.deaf = true
+			return
+		}
+		*ears = e
+		r.working.Go(func() { e.Run(ctx) })
+	}
+	heard := (*ears).Follow(folders)
+	for _, w := range all {
+		w.heard = heard[w.t.Folder]
+	}
+}
+
+// look looks at one thing once, and begins a run where it differs from how it stood and stays so for as long as it has to.
+func (r *Room) look(ctx context.Context, w *watcher) error {
+	c, err := r.As(ctx, w.tenant, w.actor)
+	if err != nil {
+		return err
+	}
+	in := wire.TickIn{Name: w.name, Trigger: w.id}
+	got, err := op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Look, in)
+	if err != nil {
+		return err
+	}
+	now := r.DB.Now()
+	var seen string
+	var at int64
+	err = r.DB.QueryRow(ctx, "SELECT seen, seen_at FROM automation_trigger WHERE tenant = ? AND name = ? AND trigger_id = ?", w.tenant, w.name,
+		w.id).Scan(&seen, &at)
+	if err != nil && !db.NoRows(err) {
+		return err
+	}
+	w.due = now.Add(slowly)
+	if w.heard {
+		w.due = now.Add(surely)
+	}
+	if db.NoRows(err) || at > 0 && got.State == seen {
+		w.since, w.differs = time.Time{}, [sha256.Size]byte{}
+		return nil
+	}
+	if at > 0 && w.t.Files != "" {
+		still := w.t.Still()
+		sum := sha256.Sum256([]byte(got.State))
+		if w.since.IsZero() {
+			w.since = now
+		}
+		if sum != w.differs {
+			w.differs, w.changed = sum, now
+		}
+		if ripe := sooner(w.changed.Add(still), w.since.Add(waitsFor*still)); ripe.After(now) {
+			w.due = ripe
+			return nil
+		}
+	}
+	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec("UPDATE automation_trigger SET ahead = ? WHERE tenant = ? AND name = ? AND trigger_id = ?", got.State, w.tenant, w.name,
+			w.id)
+		return err
+	}); err != nil {
+		return err
+	}
+	c.Scope = []string{"automation.run"}
+	out, err := op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Changed, in)
+	if err == nil && out.Skipped > 0 {
+		w.due = now.Add(lookAtKey) // it may have to be dealt with still
+	} else if err == nil {
+		w.since, w.differs = time.Time{}, [sha256.Size]byte{}
+	}
+	return err
+}
+
+// troubled says why something cannot be looked at, and looks again in a while.
+func (r *Room) troubled(ctx context.Context, w *watcher, failure error) {
+	wait, why := patience(w.name, failure)
+	now := r.DB.Now()
+	w.due, w.restless = now.Add(wait), false
+	w.looked = w.due // whatever is heard
+	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		return leaveFailure(tx, trigger{tenant: w.tenant, name: w.name, id: w.id, next: now}, why)
+	}); err != nil && ctx.Err() == nil {
+		r.Log.Error("why something is not watched cannot be written down", "automation", w.name, "trigger", w.id, "err", err)
+	}
+}
