@@ -18,6 +18,7 @@ func (j *job) sits(in session.CreateIn) terminal.OpenIn {
 	}
 	b := in.Config.Budget
 	return terminal.OpenIn{Agent: j.body.Turn.Agent, Name: name, Cwd: in.Directory, Narrow: true,
+		Knowledge: in.Config.Knowledge, Cite: in.Config.Cite,
 		Budget: session.Budget{Tokens: b.Tokens, Turns: b.Turns, Seconds: b.Seconds}}
 }
 

@@ -68,7 +68,8 @@ func act(b *spec.Body) string {
 	t := b.Turn
 	s := "asks " + orElse(t.Model, "the default model")
 	if t.Agent != "" {
-		return fmt.Sprintf("has %s work with its own tools, in its box, in the folder %s: %q", t.Agent, strings.Join(t.Folders, ", "), t.Prompt)
+		return fmt.Sprintf("has %s work with its own tools, in its box, in the folder %s%s: %q", t.Agent, strings.Join(t.Folders, ", "),
+			readsOf(t), t.Prompt)
 	}
 	for _, one := range []struct {
 		what string
@@ -81,7 +82,18 @@ func act(b *spec.Body) string {
 	if len(t.Tools)+len(t.Connectors) == 0 {
 		s += ", without tools"
 	}
-	return s + fmt.Sprintf(": %q", t.Prompt)
+	return s + readsOf(t) + fmt.Sprintf(": %q", t.Prompt)
+}
+
+// readsOf says which knowledge spaces a turn reads.
+func readsOf(t *spec.Turn) (s string) {
+	if len(t.Knowledge) > 0 {
+		s = ", reading the knowledge spaces " + strings.Join(t.Knowledge, ", ")
+	}
+	if t.Cite {
+		s += ", which it must cite"
+	}
+	return s
 }
 
 // with is the input of an operation as it is written.

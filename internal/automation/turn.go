@@ -45,6 +45,9 @@ func (r *Room) turn(ctx context.Context, j *job, caller op.Caller) result {
 	}
 	key := caller.Idempotency
 	caller.Scope, caller.Idempotency = []string{"session.create"}, key+"/open"
+	if len(j.body.Turn.Knowledge) > 0 { // it binds to none that it may not read itself
+		caller.Scope = append(caller.Scope, "knowledge.read")
+	}
 	s, words := &session.Session{}, j.prompt()
 	if j.body.Turn.Agent != "" {
 		words = strings.TrimSpace(j.system() + "\n\n" + words)
@@ -70,7 +73,7 @@ func (r *Room) turn(ctx context.Context, j *job, caller op.Caller) result {
 func (j *job) opens() (session.CreateIn, error) {
 	t := j.body.Turn
 	in := session.CreateIn{Title: clipped(j.name+"/"+j.step.node, session.MaxTitle), Model: t.Model, Config: session.Config{Narrow: true,
-		System: j.system(), Tools: slices.Clone(t.Tools)}}
+		System: j.system(), Tools: slices.Clone(t.Tools), Knowledge: slices.Clone(t.Knowledge), Cite: t.Cite}}
 	for _, c := range t.Connectors {
 		name, tool, one := strings.Cut(c, ".")
 		if !one {
@@ -355,7 +358,5 @@ func builtTurn(n *spec.Node, t *spec.Turn, no func(string, ...any)) {
 		no("node %s: %s does not say what it costs: limit tokens and time", n.ID, t.Agent)
 	case len(t.Folders) > 1:
 		no("node %s: a turn in more than one folder", n.ID)
-	case len(t.Knowledge) > 0:
-		no("node %s: knowledge for a turn", n.ID)
 	}
 }

@@ -90,6 +90,13 @@ func prompt(q *request) (turn, error) {
 	if agent == "plan" {
 		options["mode"] = "plan"
 	}
+	var cite bool
+	if err := q.get(&cite, "strictKbGrounding", "strict_kb_grounding"); err != nil {
+		return t, err
+	}
+	if cite {
+		options["cite"] = true
+	}
 	options["model"], options["tool_choice"], options["tools"] = m, mode, allow
 	in["options"] = options
 	return t, q.call("session.prompt", in, &t)

@@ -16,8 +16,11 @@ import (
 // maxTask is how much of a prompt a brief is looked for with.
 const maxTask = 4000
 
-// briefSessions lets conversations begin with what the team remembers, as far as policy lets the session read it.
+// briefSessions lets conversations begin with what the team remembers, as far as policy lets the session read it, and keeps them to the
+// knowledge spaces that they were bound to.
 func (d *Daemon) briefSessions() {
+	d.rooms.knowledge.Bound = d.rooms.session.Bound
+	d.rooms.session.Bindable, d.rooms.session.Grounded = d.rooms.knowledge.Bindable, d.rooms.knowledge.Grounded
 	d.rooms.session.Briefed = memory.Tell
 	d.rooms.session.Brief = func(ctx context.Context, about, folder string) session.Brief {
 		tokens, _ := strconv.Atoi(d.Settings.Get("brief_tokens"))

@@ -128,7 +128,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 	}
 	j := &Job{Tenant: c.Tenant, Caller: c, Job: wire.Job{ID: id.New("job"), State: wire.Planned, Task: in.Task, Agent: in.Agent,
 		Check: in.Check, Seconds: in.Seconds, Bound: in.Bound, Budget: in.Budget, Folder: in.Folder, Named: in.Repo,
-		From: in.From, Onto: in.Onto, Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(), MovedAt: tx.Now()}}
+		From: in.From, Onto: in.Onto, Knowledge: in.Knowledge, Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(), MovedAt: tx.Now()}}
 	if in.From != "" {
 		j.Space = in.Space
 	}

@@ -101,7 +101,7 @@ func (r *Room) opensLook(ctx context.Context, j *Job) error {
 	as, budget := op.WithCaller(ctx, j.Caller), session.Budget{Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}
 	if wire.Program(j.Look.By) {
 		seat, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Agent: j.Look.By, Name: j.Look.Seat, Cwd: j.Folder, Worktree: true,
-			Budget: budget})
+			Knowledge: j.Knowledge, Budget: budget})
 		if err == nil {
 			err = r.Tools.Begin(ctx, seat.Checkout, j.Commit)
 		}
@@ -114,7 +114,7 @@ func (r *Room) opensLook(ctx context.Context, j *Job) error {
 	c := j.Caller
 	c.Idempotency = fmt.Sprintf("%s.%s.open", j.ID, j.Look.Seat)
 	s, err := op.Do(op.WithCaller(ctx, c), r.Rooms, sessionCreate, session.CreateIn{Title: j.Look.Seat, Directory: j.Work, Model: j.Look.By,
-		Mode: session.PlanMode, Config: session.Config{Budget: budget}})
+		Mode: session.PlanMode, Config: session.Config{Knowledge: j.Knowledge, Budget: budget}})
 	if err != nil {
 		return err
 	}

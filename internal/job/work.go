@@ -63,7 +63,7 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 	e := Event{Kind: Opened, Branch: "tandem/" + j.Seat, Agent: j.Agent}
 	if wire.Program(j.Agent) {
 		seat, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Agent: j.Agent, Name: j.Seat, Cwd: j.Folder, Worktree: true,
-			Budget: session.Budget{Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}})
+			Knowledge: j.Knowledge, Budget: session.Budget{Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}})
 		if err != nil {
 			return r.failed(ctx, j, err)
 		}
@@ -78,7 +78,8 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 			return r.failed(ctx, j, err)
 		}
 		s, err := op.Do(as, r.Rooms, sessionCreate, session.CreateIn{Title: j.Seat, Directory: made.Folder, Model: j.Agent,
-			Config: session.Config{Budget: session.Budget{Cents: j.Budget.Cents, Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}}})
+			Config: session.Config{Knowledge: j.Knowledge,
+				Budget: session.Budget{Cents: j.Budget.Cents, Tokens: j.Budget.Tokens, Turns: j.Budget.Turns}}})
 		if err != nil {
 			return r.failed(ctx, j, err)
 		}

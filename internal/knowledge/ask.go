@@ -57,9 +57,16 @@ func (r *Room) ask(ctx context.Context, in wire.AskIn) (wire.AskOut, error) {
 		out.Items = found[:min(len(found), cmp.Or(in.Limit, 5))]
 		return err
 	})
+	if err != nil {
+		return out, err
+	}
 	out.Known = len(out.Items) > 0
 	out.Stale = out.Known && !slices.ContainsFunc(out.Items, func(i wire.Cited) bool { return !i.Stale })
-	return out, err
+	given := []string{asked}
+	for _, i := range out.Items {
+		given = append(given, i.ID)
+	}
+	return out, r.note(ctx, given...)
 }
 
 // answer are the items of some knowledge spaces that hold enough of a question, the best first.

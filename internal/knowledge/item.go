@@ -75,7 +75,11 @@ func settle(in wire.AddIn) error {
 func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Changed, error) {
 	c := op.CallerFrom(ctx)
 	k, err := load(tx, c.Tenant, in.Name) // locked, so that it is not deleted meanwhile
-	if err == nil && (k == nil || !reads(ctx, k)) {
+	mine := false
+	if err == nil && k != nil {
+		mine, err = r.lets(ctx, tx, k)
+	}
+	if err == nil && !mine {
 		err = noSpace(in.Name)
 	}
 	if err != nil {

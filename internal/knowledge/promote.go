@@ -198,6 +198,9 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.ItemIn) (wire.Remo
 	}
 	tx.AfterCommit(r.Forgot)
 	op.Note(ctx, "id", i.ID)
+	if _, err = tx.Exec("DELETE FROM knowledge_read WHERE tenant = ? AND item = ?", tenant, i.ID); err != nil {
+		return wire.RemoveOut{}, err
+	}
 	_, err = tx.Exec("DELETE FROM knowledge_item WHERE tenant = ? AND id = ?", tenant, i.ID)
 	return wire.RemoveOut{Removed: 1, Beyond: beyond}, err
 }
@@ -212,6 +215,10 @@ func (r *Room) close(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.Remov
 	_, err = tx.Exec(`DELETE FROM knowledge_posting WHERE tenant = ? AND nr IN
 		(SELECT nr FROM knowledge_item WHERE tenant = ? AND place = ?)`, tenant, tenant, k.nr)
 	if err != nil {
+		return wire.RemoveOut{}, err
+	}
+	if _, err := tx.Exec(`DELETE FROM knowledge_read WHERE tenant = ? AND item IN
+		(SELECT id FROM knowledge_item WHERE tenant = ? AND place = ?)`, tenant, tenant, k.nr); err != nil {
 		return wire.RemoveOut{}, err
 	}
 	n, err := tx.Changed("DELETE FROM knowledge_item WHERE tenant = ? AND place = ?", tenant, k.nr)

@@ -14,8 +14,18 @@ import (
 // spaces are those that a caller may read, by name.
 func (r *Room) spaces(ctx context.Context, tx *db.Tx, only string) ([]*space, error) {
 	c := op.CallerFrom(ctx)
-	rows, err := tx.Query("SELECT "+spaceColumns+" FROM knowledge WHERE tenant = ? AND (? = '' OR name = ?) ORDER BY name", c.Tenant,
-		only, only)
+	names, bound, err := r.kept(ctx, tx)
+	if err != nil || bound && len(names) == 0 {
+		return nil, err
+	}
+	cond, args := "tenant = ? AND (? = '' OR name = ?)", []any{c.Tenant, only, only}
+	if bound {
+		cond += " AND name IN (?" + strings.Repeat(", ?", len(names)-1) + ")"
+		for _, n := range names {
+			args = append(args, n)
+		}
+	}
+	rows, err := tx.Query("SELECT "+spaceColumns+" FROM knowledge WHERE "+cond+" ORDER BY name", args...)
 	all, err := db.Collect(rows, err, scanSpaces)
 	return slices.DeleteFunc(all, func(k *space) bool { return !reads(ctx, k) }), err
 }
@@ -49,7 +59,11 @@ func (r *Room) seen(ctx context.Context, tx *db.Tx, id string) (*space, *item, e
 		return nil, nil, noItem(id)
 	}
 	k, err := scanSpace(tx.QueryRow("SELECT "+spaceColumns+" FROM knowledge WHERE tenant = ? AND nr = ?", c.Tenant, i.place))
-	if db.NoRows(err) || err == nil && !reads(ctx, k) {
+	mine := false
+	if err == nil {
+		mine, err = r.lets(ctx, tx, k)
+	}
+	if db.NoRows(err) || err == nil && !mine {
 		err = noItem(id)
 	}
 	if err != nil {
@@ -155,5 +169,8 @@ func (r *Room) item(ctx context.Context, in wire.ItemIn) (out wire.Entry, err er
 		}
 		return err
 	})
+	if err == nil {
+		err = r.note(ctx, out.ID)
+	}
 	return out, err
 }

@@ -24,10 +24,17 @@ func (r *Room) briefed(ctx context.Context, t *Turn) (Brief, error) {
 		return Brief{}, err
 	}
 	s, err := loadSession(outside{ctx, r.db}, t.Tenant, t.Session, "")
-	if err != nil || s.Config.Narrow {
+	if err != nil {
 		return Brief{}, err
 	}
-	return r.Brief(op.WithCaller(ctx, s.At(t)), t.Text(), r.origin(ctx, s)), nil
+	var b Brief
+	if !s.Config.Narrow {
+		b = r.Brief(op.WithCaller(ctx, s.At(t)), t.Text(), r.origin(ctx, s))
+	}
+	if reads := s.reading(t); reads != "" {
+		b.Text = reads + "\n\n" + b.Text
+	}
+	return b, nil
 }
 
 // origin is the folder that a session is about: of one that works in a checkout of its own, the same place in the repository.

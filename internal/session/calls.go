@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -153,8 +154,18 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 		return r.kept(ctx, s, in.Call, path)
 	}
 	e.Delegate = func(ctx context.Context, t tool.Task) (string, error) { return r.delegate(ctx, s, in.Turn, in.Call, t) }
-	e.Operations = func(ctx context.Context) []tool.Operation { return r.operations(ctx, r.planningTurn(ctx, s, in.Turn)) }
+	reader, err := r.readsOnly(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	e.Operations = func(ctx context.Context) []tool.Operation {
+		all := r.operations(ctx, r.planningTurn(ctx, s, in.Turn))
+		return slices.DeleteFunc(all, func(o tool.Operation) bool { return reader && !slices.Contains(ReadsKnowledge, o.Name) })
+	}
 	e.Operate = func(ctx context.Context, name string, input json.RawMessage) (any, error) {
+		if reader && !slices.Contains(ReadsKnowledge, name) {
+			return nil, noOperation(name)
+		}
 		return r.operate(ctx, r.planningTurn(ctx, s, in.Turn), name, input)
 	}
 	e.Todos = func(ctx context.Context, list []tool.Todo) error { return r.setTodos(ctx, s, in.Turn, list) }

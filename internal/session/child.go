@@ -40,7 +40,8 @@ func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t to
 		child = &Session{ID: id.New("ses"), Tenant: s.Tenant, Title: t.Title, Directory: s.Directory, Driver: DriverModel, Model: s.Model,
 			Parent: s.ID, Mode: s.Mode,
 			Config: Config{Temperature: s.Config.Temperature, TopP: s.Config.TopP, MaxTokens: s.Config.MaxTokens, Effort: s.Config.Effort,
-				Fallback: s.Config.Fallback, Tools: t.Tools, Narrow: s.Config.Narrow},
+				Fallback: s.Config.Fallback, Tools: t.Tools, Narrow: s.Config.Narrow,
+				Knowledge: s.Config.Knowledge},
 			Owner: s.ID, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
 		if len(t.Tools) == 0 {
 			child.Config.Tools = s.Config.Tools

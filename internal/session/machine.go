@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"time"
 
 	"tandem/internal/provider"
@@ -27,6 +28,9 @@ type stand struct {
 	said  []*Message
 	now   time.Time
 	mint  func(kind string) string // makes ids
+
+	uncited string // why the answer does not stand on what was read
+	more    bool   // it is asked once more
 
 	rows []any // what the happening leaves, in the order in which it is told: *Turn, *Call, *Message, *Question, Retry, dropped
 	over bool  // the turn came to its end by itself
@@ -140,7 +144,14 @@ func (e replied) to(s *stand) {
 	for _, c := range e.reply.Calls() {
 		s.leave(s.propose(c.ID, c.Name, c.Args))
 	}
-	if len(e.reply.Calls()) == 0 && !s.turn.Cancel {
+	switch {
+	case len(e.reply.Calls()) > 0 || s.turn.Cancel:
+	case s.uncited != "" && s.more:
+		s.leave(&Message{ID: s.mint("msg"), Turn: s.turn.ID, Role: RoleUser,
+			Blocks: []provider.Block{{Kind: provider.Text, Text: fmt.Sprintf(again, s.uncited)}}})
+	case s.uncited != "":
+		s.finish(Failed, failedUncited+s.uncited)
+	default:
 		s.finish(Done, stopReason(e.reply.Stop))
 	}
 }
@@ -151,7 +162,12 @@ type finished struct {
 	reason string
 }
 
-func (e finished) to(s *stand) { s.finish(e.state, e.reason) }
+func (e finished) to(s *stand) {
+	if e.state == Done && s.uncited != "" {
+		e = finished{Failed, failedUncited + s.uncited}
+	}
+	s.finish(e.state, e.reason)
+}
 
 // finish ends the turn by its own doing, which others are told of.
 func (s *stand) finish(state TurnState, reason string) {

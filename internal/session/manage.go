@@ -135,10 +135,13 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, er
 		set(&s.Directory, in.Directory)
 		set(&s.Model, in.Model)
 		set(&s.Mode, in.Mode)
-		narrow := s.Config.Narrow
-		set(&s.Config, in.Config)
-		s.Config.Narrow = s.Config.Narrow || narrow // settings are given whole, and leaving it out widens nothing
-
+		if in.Config != nil {
+			now, err := rebound(s.Config, *in.Config)
+			if err != nil {
+				return err
+			}
+			s.Config = now
+		}
 		if s.Archived { // what was allowed for it ends with it
 			if _, err := reconfine(ctx, tx, s.Tenant, s.ID); err != nil {
 				return err
@@ -154,6 +157,11 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, er
 		}
 		if err := r.readmit(ctx, tx, s); err != nil {
 			return err
+		}
+		if OpenerOf(op.CallerFrom(ctx)) == "" && in.Config != nil {
+			if err := r.bind(ctx, tx, nil, s); err != nil {
+				return err
+			}
 		}
 		return tell(tx, s, "", EventSession, s)
 	})

@@ -67,7 +67,7 @@ func firstSession(chain []string) string {
 func (r *Room) admit(ctx context.Context, tx *db.Tx, c op.Caller, s *Session, its Reach) error {
 	name := OpenerOf(c)
 	if name == "" {
-		return nil
+		return r.bind(ctx, tx, nil, s)
 	}
 	opener, err := loadSession(inTx{tx}, c.Tenant, name, "")
 	if err != nil {
@@ -76,6 +76,9 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, c op.Caller, s *Session, it
 	if depth := countSessions(opener.chain); depth >= maxDepth {
 		return fault.New(fault.Exhausted, "session.open", "a session that was opened by a session, that was opened by a session, opens no more").
 			WithNext("do it yourself")
+	}
+	if err := r.bind(ctx, tx, opener, s); err != nil {
+		return err
 	}
 	mine, err := r.reach(tx, opener)
 	if err != nil {

@@ -68,6 +68,10 @@ type Room struct {
 	Failed func(tx *db.Tx, s *Session, t *Turn) error
 	// Questioned is told of every question of an agent, in its transaction; nil where nobody listens.
 	Questioned func(tx *db.Tx, s *Session, q *Question) error
+	// Bindable refuses knowledge spaces that the caller may not read; Grounded says why an answer does not stand on what a session read, ""
+	// where it does. nil where there are no knowledge spaces.
+	Bindable func(ctx context.Context, tx *db.Tx, names []string) error
+	Grounded func(tx *db.Tx, tenant, session, answer string) (string, error)
 }
 
 // Ended is a turn that ended, for whoever runs the server.

@@ -13,11 +13,20 @@ func (r *Room) happen(tx *db.Tx, s *Session, t *Turn, h happening) error {
 	at := stand{turn: t, now: tx.Now(), mint: id.New}
 	var err error
 	switch h := h.(type) {
-	case finished, cancelled:
+	case finished:
+		if at.calls, at.said, err = leftOpen(tx, t); err == nil && h.state == Done && s.cites(t) {
+			var said string
+			if said, err = saidIn(tx, t); err == nil {
+				at.uncited, _, err = r.uncited(tx, s, t, said)
+			}
+		}
+	case cancelled:
 		at.calls, at.said, err = leftOpen(tx, t)
 	case replied:
 		if len(h.reply.Calls()) == 0 {
-			at.calls, at.said, err = leftOpen(tx, t)
+			if at.calls, at.said, err = leftOpen(tx, t); err == nil {
+				at.uncited, at.more, err = r.uncited(tx, s, t, h.reply.Text())
+			}
 		}
 	case callEnded:
 		at.calls, at.said, err = lastReply(tx, t, h.call.ID)

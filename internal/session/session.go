@@ -70,6 +70,8 @@ type Config struct {
 	Fallback    []string `json:"fallback,omitempty" jsonschema:"models to try when the first one fails, as provider/model"`
 	Budget      Budget   `json:"budget,omitzero"`
 	Narrow      bool     `json:"narrow,omitempty" jsonschema:"it has what is named and nothing else: no tool that tools leaves out, no more of a granted folder than its own, and is told nothing that the team remembers"`
+	Knowledge   []string `json:"knowledge,omitempty" jsonschema:"the knowledge spaces that it reads, and no others; what policy lets it when left out"`
+	Cite        bool     `json:"cite,omitempty" jsonschema:"its answers cite items that it read, as [kno_…], or say only that it is not known here; otherwise it is asked once more, and then the turn fails"`
 }
 
 // Budget limits what a session may use up. Zero is no limit.
@@ -134,7 +136,7 @@ func (s *Session) check() error {
 	if min(b.Tokens, b.Cents, b.Turns, b.Calls, b.Seconds, int64(s.Config.MaxTokens)) < 0 {
 		return bad("a budget cannot be negative")
 	}
-	return nil
+	return s.Config.checkBound()
 }
 
 // Caller is the session as an actor: itself, for whoever opened it.

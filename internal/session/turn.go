@@ -94,6 +94,7 @@ type Options struct {
 	TopP        *float64 `json:"top_p,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	Effort      string   `json:"effort,omitempty"`
+	Cite        bool     `json:"cite,omitempty" jsonschema:"the answer cites items of knowledge spaces that were read, or says only that it is not known here"`
 }
 
 // Role says who speaks in a stored message.

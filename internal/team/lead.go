@@ -87,11 +87,12 @@ func (r *Room) open(as context.Context, t *Team) (string, error) {
 	part := leads(t.Budget)
 	if job.Program(t.Lead) {
 		seat, err := op.Do(as, r.Rooms, sessionOpen, terminal.OpenIn{Agent: t.Lead, Name: Called(t.ID), Cwd: t.Folder,
-			Worktree: true, Budget: session.Budget{Tokens: part.Tokens, Turns: part.Turns}})
+			Worktree: true, Knowledge: t.Knowledge, Budget: session.Budget{Tokens: part.Tokens, Turns: part.Turns}})
 		return seat.Session, err
 	}
 	s, err := op.Do(as, r.Rooms, session.SessionCreate, session.CreateIn{Title: "lead of " + t.ID, Directory: t.Folder, Model: t.Lead,
-		Mode: session.PlanMode, Config: session.Config{Budget: session.Budget{Cents: part.Cents, Tokens: part.Tokens, Turns: part.Turns}}})
+		Mode: session.PlanMode, Config: session.Config{Knowledge: t.Knowledge,
+			Budget: session.Budget{Cents: part.Cents, Tokens: part.Tokens, Turns: part.Turns}}})
 	if err != nil {
 		return "", err
 	}

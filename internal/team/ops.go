@@ -144,7 +144,7 @@ func (r *Room) start(ctx context.Context, in wire.StartIn) (out *wire.Team, err 
 	c := op.CallerFrom(ctx).Later(op.DoorInside)
 	t := &Team{Tenant: c.Tenant, Caller: c, Team: wire.Team{ID: id.New("team"), State: wire.Planning, Goal: in.Goal, Folder: in.Folder,
 		Onto: onto, Agents: in.Agents, Lead: in.Lead, Workers: in.Workers, Check: in.Check, Budget: in.Budget, Until: in.Until.UTC(),
-		By: c.Name}}
+		Knowledge: in.Knowledge, By: c.Name}}
 	t.Prompt = first(t)
 	if out, err := r.Tools.Out(ctx, repo, onto); err != nil {
 		return nil, err

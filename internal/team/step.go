@@ -195,7 +195,7 @@ func (r *Room) started(ctx context.Context, t *Team, k *wire.Task) error {
 	c := t.Caller
 	c.Idempotency = t.ID + "." + k.Name
 	j, err := op.Do(op.WithCaller(ctx, c), r.Rooms, job.Start, job.StartIn{Task: told(t, k), Folder: t.Folder, Onto: t.Onto, Agent: k.Agent,
-		Check: k.Check, Budget: t.Share})
+		Check: k.Check, Budget: t.Share, Knowledge: t.Knowledge})
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,8 @@ type Turn struct {
 	Tools      []string `toml:"tools" json:"tools,omitempty"`
 	Connectors []string `toml:"connectors" json:"connectors,omitempty"` // NAME or NAME.TOOL
 	Folders    []string `toml:"folders" json:"folders,omitempty"`
-	Knowledge  []string `toml:"knowledge" json:"knowledge,omitempty"`
+	Knowledge  []string `toml:"knowledge" json:"knowledge,omitempty"` // spaces that it reads, and no others
+	Cite       bool     `toml:"cite" json:"cite,omitempty"`           // its answer cites what it read there
 }
 
 // Operation is one operation of tandem itself.

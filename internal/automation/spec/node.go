@@ -174,6 +174,10 @@ func (t *Turn) check(holes map[string]bool, say func(string, ...any)) {
 		say("a turn has a model or an agent, and not both")
 	case t.Agent != "" && !slices.Contains(Agents, t.Agent):
 		say("%q is no agent: %s", clip(t.Agent), strings.Join(Agents, ", "))
+	case t.Cite && len(t.Knowledge) == 0:
+		say("turn.cite needs turn.knowledge: what is cited lies there")
+	case len(t.Knowledge) > maxKnowledge:
+		say("turn.knowledge names %d knowledge spaces; %d are allowed", len(t.Knowledge), maxKnowledge)
 	}
 	filled(t.Prompt, holes, say)
 	filled(t.System, holes, say)
@@ -185,6 +189,9 @@ func (t *Turn) check(holes map[string]bool, say func(string, ...any)) {
 		}
 	}
 }
+
+// maxKnowledge is how many knowledge spaces a turn reads.
+const maxKnowledge = 16
 
 // Agents are the programs that can take a turn in place of a model.
 var Agents = []string{"claude", "codex", "opencode"}

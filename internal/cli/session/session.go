@@ -163,6 +163,8 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.BoolVar(&s.plan, "plan", false, "look and propose, change nothing")
 	f.StringSliceVar(&s.config.Tools, "tools", nil, "only these tools")
 	f.StringSliceVar(&s.config.Fallback, "fallback", nil, "models to try when the first one fails")
+	f.StringSliceVar(&s.config.Knowledge, "knowledge", nil, "the knowledge spaces that it reads, and no others")
+	f.BoolVar(&s.config.Cite, "cite", false, "its answers cite what it read in knowledge spaces, or the turn fails")
 	f.StringVar(&s.config.System, "system", "", "text to put before the conversation")
 	f.StringVar(&s.config.Effort, "effort", "", "reasoning: low, medium or high")
 	f.Int64Var(&s.config.Budget.Tokens, "budget-tokens", 0, "stop after so many tokens")
@@ -180,6 +182,10 @@ func (s *settings) onto(cmd *cobra.Command, c *room.Config) (changed bool) {
 		switch f.Name {
 		case "tools":
 			c.Tools = s.config.Tools
+		case "knowledge":
+			c.Knowledge = s.config.Knowledge
+		case "cite":
+			c.Cite = s.config.Cite
 		case "fallback":
 			c.Fallback = s.config.Fallback
 		case "system":

@@ -61,6 +61,8 @@ func newOpen(k *kit.Kit) *cobra.Command {
 	f.Int64Var(&in.Budget.Turns, "budget-turns", 0, "stop after so many turns")
 	f.Int64Var(&in.Budget.Seconds, "budget-seconds", 0, "stop after so many seconds of work")
 	f.Int64Var(&in.Budget.Tokens, "budget-tokens", 0, "stop after so many tokens")
+	f.StringSliceVar(&in.Knowledge, "knowledge", nil, "the knowledge spaces that it reads, and no others")
+	f.BoolVar(&in.Cite, "cite", false, "its answers cite what it read in knowledge spaces, or the turn fails")
 	f.BoolVar(&in.Worktree, "worktree", false, "in a git worktree of its own, beside the repository, on the branch tandem/NAME")
 	f.BoolVar(&in.Workspace, "workspace", false, "in a jj workspace of its own, beside the repository")
 	f.BoolVar(&in.Resume, "resume", false, "start it again in the same conversation after its program ended")

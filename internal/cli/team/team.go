@@ -61,6 +61,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 	f.StringVarP(&in.Folder, "cwd", "C", "", "a folder in the git checkout (this one)")
 	f.StringVar(&in.Onto, "onto", "", "the branch that its jobs are for (the one that is checked out there)")
 	f.Int64Var(&in.Agents, "agents", 0, "how many work at once (2)")
+	f.StringSliceVar(&in.Knowledge, "knowledge", nil, "the knowledge spaces that all of it reads, and no others")
 	f.StringVar(&in.Lead, "lead", "", "who plans: claude, codex, opencode, or a model as provider/model (the default model)")
 	f.StringVar(&workers, "workers", "", "who works, in turn, with commas (the same as the lead)")
 	f.StringVar(&budget, "budget", "", "what all of them together may use up: 20usd, 2000000tokens or 100turns, several with commas")

@@ -110,30 +110,32 @@ const DefaultReviewer = "the default model"
 
 // Job is one piece of code work from a task to a merged change.
 type Job struct {
-	ID      string  `json:"id"`
-	State   State   `json:"state" jsonschema:"planned, working, checking, in review, queued, merged, sent back or stopped"`
-	Reason  string  `json:"reason,omitempty" jsonschema:"why it stands there"`
-	Task    string  `json:"task"`
-	From    string  `json:"from,omitempty" jsonschema:"the task of a space's board that it is for"`
-	Space   string  `json:"space,omitempty" jsonschema:"the space of that task"`
-	Card    string  `json:"card,omitempty" jsonschema:"what the board was told of that task: in_progress, done, open; else why it could not be told"`
-	Named   string  `json:"repo_name,omitempty" jsonschema:"the served repository that it was started for"`
-	Agent   string  `json:"agent" jsonschema:"claude, codex, opencode, or a model as provider/model"`
-	Check   string  `json:"check,omitempty" jsonschema:"the command; without one the job is unchecked"`
-	Seconds int64   `json:"check_seconds" jsonschema:"how long the check may last"`
-	Budget  Budget  `json:"budget,omitzero"`
-	Bound   int64   `json:"bound" jsonschema:"how many red checks in a row stop it"`
-	Folder  string  `json:"folder" jsonschema:"where it was started"`
-	Repo    string  `json:"repo,omitempty" jsonschema:"the repository's folder"`
-	Base    string  `json:"base,omitempty" jsonschema:"the commit that it began at"`
-	Onto    string  `json:"onto,omitempty" jsonschema:"the branch that it is for"`
-	Unsaved int64   `json:"unsaved,omitempty" jsonschema:"files of that checkout with changes that nobody had committed when it began; it works without them"`
-	Path    string  `json:"workspace,omitempty" jsonschema:"its own checkout; empty once that is gone"`
-	Session string  `json:"session,omitempty"`
-	Turns   int64   `json:"turns" jsonschema:"prompts so far"`
-	Reds    int64   `json:"reds" jsonschema:"red checks in a row"`
-	Commit  string  `json:"commit,omitempty" jsonschema:"the newest commit: a check and a look are bound to it"`
-	Verdict Verdict `json:"verdict"`
+	ID      string `json:"id"`
+	State   State  `json:"state" jsonschema:"planned, working, checking, in review, queued, merged, sent back or stopped"`
+	Reason  string `json:"reason,omitempty" jsonschema:"why it stands there"`
+	Task    string `json:"task"`
+	From    string `json:"from,omitempty" jsonschema:"the task of a space's board that it is for"`
+	Space   string `json:"space,omitempty" jsonschema:"the space of that task"`
+	Card    string `json:"card,omitempty" jsonschema:"what the board was told of that task: in_progress, done, open; else why it could not be told"`
+	Named   string `json:"repo_name,omitempty" jsonschema:"the served repository that it was started for"`
+	Agent   string `json:"agent" jsonschema:"claude, codex, opencode, or a model as provider/model"`
+	Check   string `json:"check,omitempty" jsonschema:"the command; without one the job is unchecked"`
+	Seconds int64  `json:"check_seconds" jsonschema:"how long the check may last"`
+	Budget  Budget `json:"budget,omitzero"`
+	Bound   int64  `json:"bound" jsonschema:"how many red checks in a row stop it"`
+	Folder  string `json:"folder" jsonschema:"where it was started"`
+	// Knowledge is what its agents read of knowledge spaces.
+	Knowledge []string `json:"knowledge,omitempty" jsonschema:"the knowledge spaces that its agents read, and no others"`
+	Repo      string   `json:"repo,omitempty" jsonschema:"the repository's folder"`
+	Base      string   `json:"base,omitempty" jsonschema:"the commit that it began at"`
+	Onto      string   `json:"onto,omitempty" jsonschema:"the branch that it is for"`
+	Unsaved   int64    `json:"unsaved,omitempty" jsonschema:"files of that checkout with changes that nobody had committed when it began; it works without them"`
+	Path      string   `json:"workspace,omitempty" jsonschema:"its own checkout; empty once that is gone"`
+	Session   string   `json:"session,omitempty"`
+	Turns     int64    `json:"turns" jsonschema:"prompts so far"`
+	Reds      int64    `json:"reds" jsonschema:"red checks in a row"`
+	Commit    string   `json:"commit,omitempty" jsonschema:"the newest commit: a check and a look are bound to it"`
+	Verdict   Verdict  `json:"verdict"`
 	// Altered are the files of the check itself that differ from the base's: a person should look at them first.
 	Altered []string `json:"altered,omitempty" jsonschema:"files that the check consists of and that the job changed"`
 	ByBase  Verdict  `json:"verdict_by_base,omitempty" jsonschema:"what the check says with the base's copies of those files"`
@@ -194,6 +196,8 @@ type StartIn struct {
 	Bound   int64  `json:"bound,omitempty" jsonschema:"how many red checks in a row stop it, 3 when left out, 20 at most"`
 	Budget  Budget `json:"budget,omitzero"`
 	Onto    string `json:"onto,omitempty" jsonschema:"the branch that it is for and begins at; the one that is checked out in the folder when left out"`
+	// Knowledge is what its agents read of knowledge spaces.
+	Knowledge []string `json:"knowledge,omitempty" jsonschema:"the knowledge spaces that its agents read, and no others; what policy lets them when left out"`
 }
 
 // IDIn names a job.

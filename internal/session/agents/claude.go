@@ -16,6 +16,7 @@ import (
 
 // Claude is Claude Code as it is started for one session.
 type Claude struct {
+	Reads        bool   // it reads knowledge spaces, though it is narrow
 	Narrow       bool   // it has its folder and its own tools, and none of tandem's
 	Program      string // absolute path
 	Self         string // tandem's own program: hooks and tools are calls of it
@@ -99,7 +100,10 @@ func (c Claude) Settings() map[string]any {
 var ownTools = []string{"mcp", "--only", "bridge,space,memory,tandem_whoami"}
 
 // toolsOf is ownTools, or for one that has its folder alone the one tool that says who it is.
-func toolsOf(narrow bool) []string {
+func toolsOf(narrow, reads bool) []string {
+	if narrow && reads {
+		return []string{"mcp", "--only", "tandem_whoami,knowledge_ask,knowledge_item"}
+	}
 	if narrow {
 		return []string{"mcp", "--only", "tandem_whoami"}
 	}
@@ -111,7 +115,7 @@ func (c Claude) Write() error {
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return err
 	}
-	tools := map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": c.Self, "args": toolsOf(c.Narrow)}}}
+	tools := map[string]any{"mcpServers": map[string]any{"tandem": map[string]any{"command": c.Self, "args": toolsOf(c.Narrow, c.Reads)}}}
 	for name, v := range map[string]any{"settings.json": c.Settings(), "mcp.json": tools} {
 		if err := WriteJSON(filepath.Join(c.Folder, name), v); err != nil {
 			return err

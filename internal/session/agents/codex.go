@@ -23,6 +23,7 @@ const (
 
 // Codex is Codex as it is started for one session: a server on a socket, and the terminal's program attached to it.
 type Codex struct {
+	Reads        bool   // it reads knowledge spaces, though it is narrow
 	Narrow       bool   // it has its folder and its own tools, and none of tandem's
 	Program      string // absolute path
 	Self         string // tandem's own program
@@ -79,7 +80,8 @@ func (c Codex) Flags() []string {
 		"projects={" + toml(c.Project) + `={trust_level="untrusted"}}`,
 		"hooks=" + hooks + "}",
 		"developer_instructions=" + toml(instructions(c.Project, "AGENTS.md")),
-		"mcp_servers.tandem={command=" + toml(c.Self) + `,args=["` + strings.Join(toolsOf(c.Narrow), `","`) + `"],env={TANDEM_SESSION_SOCKET=` +
+		"mcp_servers.tandem={command=" + toml(c.Self) + `,args=["` + strings.Join(toolsOf(c.Narrow, c.Reads), `","`) +
+			`"],env={TANDEM_SESSION_SOCKET=` +
 			toml(c.Session) + ",TANDEM_SESSION=" + toml(c.ID) + `},default_tools_approval_mode="approve"}`,
 		"check_for_update_on_startup=false",
 	}

@@ -30,6 +30,7 @@ func CheckOpenCodeEffort(effort string) error {
 
 // OpenCode is OpenCode as it is started for one session: one process with its terminal and its HTTP API.
 type OpenCode struct {
+	Reads    bool // it reads knowledge spaces, though it is narrow
 	Narrow   bool // it has its folder and its own tools, and none of tandem's
 	Program  string
 	Self     string
@@ -97,7 +98,7 @@ func (o OpenCode) Environment() ([]string, error) {
 		every[name] = map[string]any{"permission": asks}
 	}
 	config := map[string]any{"permission": asks, "agent": every, "autoupdate": false, "share": "disabled",
-		"mcp": map[string]any{"tandem": map[string]any{"type": "local", "command": append([]string{o.Self}, toolsOf(o.Narrow)...),
+		"mcp": map[string]any{"tandem": map[string]any{"type": "local", "command": append([]string{o.Self}, toolsOf(o.Narrow, o.Reads)...),
 			"enabled": true, "environment": map[string]string{"TANDEM_SESSION_SOCKET": o.Socket, "TANDEM_SESSION": o.ID}}}}
 	if agents := filepath.Join(o.Project, "AGENTS.md"); plain(agents) {
 		config["instructions"] = []string{agents}

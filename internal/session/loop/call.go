@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"path"
 	"strings"
 
 	"tandem/internal/connector/wire"
@@ -44,7 +43,7 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 				return false
 			}
 		}
-		return has(s.Config, name) && listed(t.Options.Tools, name)
+		return has(s.Config, name) && session.Listed(t.Options.Tools, name)
 	}
 	ctx = op.WithCaller(ctx, s.At(t))
 	var out []offer
@@ -73,22 +72,9 @@ func (r *Runner) offered(ctx context.Context, s *session.Session, t *session.Tur
 
 func needsFiles(s tool.Spec) bool { return strings.HasPrefix(s.Right, "folder.") || s.Name == "bash" }
 
-// has tells whether a session was given a tool: without a list all of them, or none where it has only what is named.
+// has tells whether a session was given a tool, or has it for what it was bound to.
 func has(c session.Config, name string) bool {
-	return listed(c.Tools, name) && (len(c.Tools) > 0 || !c.Narrow)
-}
-
-// listed tells whether an allowlist has a name; an empty list has all.
-func listed(list []string, name string) bool {
-	if len(list) == 0 {
-		return true
-	}
-	for _, p := range list {
-		if ok, err := path.Match(p, name); err == nil && ok {
-			return true
-		}
-	}
-	return false
+	return c.Gives(name) || name == session.ToolTandem && c.Reader()
 }
 
 // call runs one call of a tool, through the gate. parked says that the turn has to wait for a person.

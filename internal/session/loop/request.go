@@ -30,7 +30,7 @@ func (r *Runner) request(ctx context.Context, s *session.Session, t *session.Tur
 		return provider.Request{}, err
 	}
 	o, c := t.Options, s.Config
-	q := provider.Request{Model: model, System: system(s, plan), MaxTokens: firstOf(o.MaxTokens, c.MaxTokens),
+	q := provider.Request{Model: model, System: system(s, t, plan), MaxTokens: firstOf(o.MaxTokens, c.MaxTokens),
 		Effort:      firstOf(o.Effort, c.Effort),
 		Temperature: firstOf(o.Temperature, c.Temperature), TopP: firstOf(o.TopP, c.TopP), Cache: true, CacheKey: s.ID}
 	for _, o := range tools {
@@ -55,13 +55,16 @@ func firstOf[T comparable](list ...T) T {
 	return zero
 }
 
-func system(s *session.Session, plan bool) string {
+func system(s *session.Session, t *session.Turn, plan bool) string {
 	parts := []string{houseText}
 	if s.Directory != "" {
 		parts = append(parts, "The working folder is "+s.Directory+".")
 	}
 	if plan {
 		parts = append(parts, planning)
+	}
+	if reads := s.Config.Reading(t.Options.Cite, "knowledge.ask (an operation of the tool tandem)", "knowledge.item"); reads != "" {
+		parts = append(parts, reads)
 	}
 	if s.Config.System != "" {
 		parts = append(parts, s.Config.System)

@@ -49,7 +49,8 @@ func (s *claude) prepare(ctx context.Context) (Launch, error) {
 	if s.row.Begun = s.row.Begun && s.recorded(); !s.row.Begun {
 		s.row.Conversation = newConversation()
 	}
-	c := agents.Claude{Narrow: s.row.Narrow, Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder,
+	c := agents.Claude{Narrow: s.row.Narrow, Reads: s.row.Reads,
+		Program: s.row.Program, Self: d.Self, Folder: s.folder(), Project: s.row.Folder,
 		Config: s.configAt(), Name: s.row.Name, Conversation: s.row.Conversation, Resume: s.row.Begun, Model: s.row.RunModel,
 		Effort: s.row.RunEffort, Skip: s.row.Skip}
 	if err := c.Write(); err != nil {

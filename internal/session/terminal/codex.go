@@ -83,7 +83,7 @@ func (p codexProgram) prepare(ctx context.Context, s *spoken) (Launch, error) {
 		return Launch{}, err
 	}
 	s.row.Socket = "app-" + newConversation()[:8] + ".sock"
-	c := agents.Codex{Narrow: s.row.Narrow, Program: s.row.Program, Self: d.Self, Project: s.row.Folder,
+	c := agents.Codex{Narrow: s.row.Narrow, Reads: s.row.Reads, Program: s.row.Program, Self: d.Self, Project: s.row.Folder,
 		Socket: filepath.Join(s.folder(), s.socketName()), Session: s.socket, ID: s.row.Session,
 		Model: s.row.Model, Effort: s.row.Effort, Skip: s.row.Skip, Dressed: s.row.Own}
 	l := Launch{Env: append(s.environment(), "TANDEM_HOLD_TOOLS=1"), Log: filepath.Join(s.folder(), "app-server.log")}

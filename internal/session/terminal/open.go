@@ -144,7 +144,7 @@ func (d *Driver) ownCheckout(ctx context.Context, in OpenIn, folder string) (ses
 
 // openIn opens a new session in a folder that it may use.
 func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, program, confined, own, repo string) (Seat, error) {
-	r := &row{Tenant: c.Tenant, Narrow: in.Narrow, Lives: d.Lives, Repo: repo, Program: program,
+	r := &row{Tenant: c.Tenant, Narrow: in.Narrow, Reads: len(in.Knowledge) > 0, Lives: d.Lives, Repo: repo, Program: program,
 		Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort,
 		Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
 			Checkout: own, Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay,
@@ -156,7 +156,7 @@ func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, pro
 			model = "default"
 		}
 		s := &session.Session{Title: in.Name, Directory: folder, Driver: DriverName, Model: in.Agent + "/" + model,
-			Config: session.Config{Budget: in.Budget, Narrow: in.Narrow}}
+			Config: session.Config{Budget: in.Budget, Narrow: in.Narrow, Knowledge: in.Knowledge, Cite: in.Cite}}
 		if err := d.room.Add(ctx, tx, c, s, r.reach()); err != nil {
 			return err
 		}

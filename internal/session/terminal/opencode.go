@@ -33,7 +33,8 @@ func (openCode) prepare(_ context.Context, s *spoken) (Launch, error) {
 	}
 	// The password keeps other users of this machine out; the program itself has to know it.
 	s.row.Port, s.row.Password = port, newConversation()
-	o := agents.OpenCode{Narrow: s.row.Narrow, Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: s.socket,
+	o := agents.OpenCode{Narrow: s.row.Narrow, Reads: s.row.Reads,
+		Program: s.row.Program, Self: d.Self, Project: s.row.Folder, Socket: s.socket,
 		ID: s.row.Session, Port: port, Model: s.row.Model, Password: s.row.Password}
 	if s.stage == nil {
 		o.Home = d.Home

@@ -21,6 +21,9 @@ type OpenIn struct {
 	Skip   bool           `json:"skip_permissions,omitempty" jsonschema:"ask for no permissions; only where a person granted that"`
 	Budget session.Budget `json:"budget,omitzero" jsonschema:"limits of this session: turns, seconds and tokens"`
 	Narrow bool           `json:"narrow,omitempty" jsonschema:"it has its folder and its own tools, and nothing of tandem: it is told nothing that the team remembers, and is opened only where a box keeps it to its folder"`
+	// What it reads of knowledge spaces.
+	Knowledge []string `json:"knowledge,omitempty" jsonschema:"the knowledge spaces that it reads, and no others; what policy lets it when left out"`
+	Cite      bool     `json:"cite,omitempty" jsonschema:"its answers cite items that it read, as [kno_…], or say only that it is not known here; otherwise the turn fails"`
 	// A checkout of the repository that holds the folder, for this session alone.
 	Worktree  bool   `json:"worktree,omitempty" jsonschema:"work in a git worktree of its own, beside the repository, on the branch tandem/NAME"`
 	Workspace bool   `json:"workspace,omitempty" jsonschema:"work in a jj workspace of its own, beside the repository"`

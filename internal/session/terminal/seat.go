@@ -71,6 +71,7 @@ type row struct {
 	Tenant       string `json:"-"`
 	Lives        string `json:"lives,omitempty"`  // which of a cluster's servers has it, by its home; "" for the first
 	Repo         string `json:"repo,omitempty"`   // whose checkout it works in, when it has one of its own
+	Reads        bool   `json:"reads,omitempty"`  // it reads knowledge spaces, though it is narrow
 	Narrow       bool   `json:"narrow,omitempty"` // it has its folder and its own tools, and none of tandem's
 	Program      string `json:"program"`
 	Config       string `json:"config"`

@@ -154,6 +154,9 @@ const CrashOutcome = "error: " + string(Crashed)
 // LimitedOutcome is the outcome of a turn that the provider refused for its rate.
 const LimitedOutcome = "error: rate_limit"
 
+// UncitedOutcome is the outcome of a turn whose answer does not cite what was read, and must.
+const UncitedOutcome = "error: uncited"
+
 // finish ends the turn, its seat's part in it and the notice of it in one transaction.
 func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
 	ctx = context.WithoutCancel(ctx)
@@ -163,6 +166,15 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	}
 	if state == session.Done && !strings.HasPrefix(signal, "screen") && !s.resumed {
 		s.check(ctx)
+	}
+	if state == session.Done {
+		why, err := s.d.room.Uncited(ctx, s.turn)
+		if err != nil { // its end looks again
+			s.d.log.Error("look what an answer cites", "session", s.row.Session, "err", err)
+		}
+		if why != "" {
+			state, outcome, reason = session.Failed, UncitedOutcome, why
+		}
 	}
 	// Who waits for the turn looks at the seat as soon as it has ended.
 	s.mu.Lock()

@@ -103,19 +103,21 @@ type Spent struct {
 
 // Team is several agents on one goal.
 type Team struct {
-	ID      string     `json:"id"`
-	State   State      `json:"state" jsonschema:"planning, plan waits, working, paused, blocked, done or stopped"`
-	Reason  string     `json:"reason,omitempty" jsonschema:"why it stands there"`
-	Goal    string     `json:"goal"`
-	Folder  string     `json:"folder" jsonschema:"the checkout in which it was started"`
-	Onto    string     `json:"onto" jsonschema:"the branch that its jobs are for"`
-	Agents  int64      `json:"agents" jsonschema:"how many work at once"`
-	Lead    string     `json:"lead" jsonschema:"who plans: claude, codex, opencode, or a model as provider/model"`
-	Workers []string   `json:"workers,omitempty" jsonschema:"who works, in turn; the lead's kind when there are none"`
-	Check   string     `json:"check,omitempty" jsonschema:"of tasks that have none"`
-	Budget  job.Budget `json:"budget,omitzero" jsonschema:"of the whole team"`
-	Share   job.Budget `json:"share,omitzero" jsonschema:"of each task; what is left is the lead's"`
-	Until   time.Time  `json:"until,omitzero" jsonschema:"then it is paused"`
+	ID      string   `json:"id"`
+	State   State    `json:"state" jsonschema:"planning, plan waits, working, paused, blocked, done or stopped"`
+	Reason  string   `json:"reason,omitempty" jsonschema:"why it stands there"`
+	Goal    string   `json:"goal"`
+	Folder  string   `json:"folder" jsonschema:"the checkout in which it was started"`
+	Onto    string   `json:"onto" jsonschema:"the branch that its jobs are for"`
+	Agents  int64    `json:"agents" jsonschema:"how many work at once"`
+	Lead    string   `json:"lead" jsonschema:"who plans: claude, codex, opencode, or a model as provider/model"`
+	Workers []string `json:"workers,omitempty" jsonschema:"who works, in turn; the lead's kind when there are none"`
+	Check   string   `json:"check,omitempty" jsonschema:"of tasks that have none"`
+	// Knowledge is what all of it reads of knowledge spaces.
+	Knowledge []string   `json:"knowledge,omitempty" jsonschema:"the knowledge spaces that its lead and its agents read, and no others"`
+	Budget    job.Budget `json:"budget,omitzero" jsonschema:"of the whole team"`
+	Share     job.Budget `json:"share,omitzero" jsonschema:"of each task; what is left is the lead's"`
+	Until     time.Time  `json:"until,omitzero" jsonschema:"then it is paused"`
 	// Version counts plans: an approval is bound to it.
 	Version  int64    `json:"version" jsonschema:"which plan this is; an approval names it"`
 	Criteria []string `json:"criteria,omitempty"`
@@ -146,6 +148,8 @@ type StartIn struct {
 	Budget  job.Budget `json:"budget,omitzero"`
 	Until   time.Time  `json:"until,omitzero"`
 	Check   string     `json:"check,omitempty" jsonschema:"of tasks that have none of their own"`
+	// Knowledge is what all of it reads of knowledge spaces.
+	Knowledge []string `json:"knowledge,omitempty" jsonschema:"the knowledge spaces that its lead and its agents read, and no others; what policy lets them when left out"`
 }
 
 // IDIn names a team.
