@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"tandem/internal/source/decode"
+	"tandem/internal/tool"
 )
 
 // word is the first argument by which this program knows that it is to read documents.
@@ -21,7 +22,7 @@ const (
 )
 
 // limits are those of one document.
-var limits = decode.Limits{Text: maxText, Parts: 5000}
+var limits = decode.Limits{Text: maxText, Parts: 5000, Skip: tool.Sensitive}
 
 // answer is what the process says of one document: its text, or why there is none.
 type answer struct {

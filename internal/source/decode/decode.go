@@ -30,7 +30,7 @@ type format struct {
 	read  func(*writer, []byte) error
 }
 
-// formats say by which names a format goes, and who reads it. It is a function, because a message reads what is attached to it.
+// formats say by which names a format goes, and who reads it. It is a function, because a message and an archive read what is in them.
 func formats() []format {
 	return []format{
 		{"markdown", []string{".md", ".markdown", ".mdx"}, "", readMarkdown},
@@ -41,6 +41,7 @@ func formats() []format {
 		{"xlsx", []string{".xlsx"}, "", readXLSX},
 		{"e-mail", []string{".eml"}, "", readMail},
 		{"mbox", []string{".mbox"}, "", readMbox},
+		{"zip", []string{".zip"}, "", readZip},
 		{"csv", []string{".csv", ".tsv"}, "", readCSV},
 		{"notebook", []string{".ipynb"}, "", readNotebook},
 		{"json", []string{".json", ".jsonl", ".ndjson"}, "", readJSON},
@@ -51,22 +52,24 @@ func formats() []format {
 
 // Decode reads a document. Its name decides the format; where it does not, its first bytes do.
 func Decode(ctx context.Context, name string, data []byte, l Limits) (*Document, error) {
-	return decode(ctx, name, data, l.filled(), 0)
+	doc, _, err := decode(ctx, name, data, l.filled(), 0)
+	return doc, err
 }
 
-func decode(ctx context.Context, name string, data []byte, l Limits, nested int) (*Document, error) {
+// decode says how much it unpacked, too, whatever came of it.
+func decode(ctx context.Context, name string, data []byte, l Limits, nested int) (doc *Document, unpacked int, err error) {
 	if len(data) > l.Input {
-		return nil, refused("it has %d bytes, and %d are allowed", len(data), l.Input)
+		return nil, 0, refused("it has %d bytes, and %d are allowed", len(data), l.Input)
 	}
 	format, read := pick(name, data)
 	if read == nil {
-		return nil, refused("nobody here reads %s", format)
+		return nil, 0, refused("nobody here reads %s", format)
 	}
 	w := &writer{ctx: ctx, limits: l, nested: nested, name: name, doc: &Document{Format: format}}
 	if err := read(w, data); err != nil {
-		return nil, err
+		return nil, w.unpacked, err
 	}
-	return w.doc, nil
+	return w.doc, w.unpacked, nil
 }
 
 func pick(name string, data []byte) (string, func(*writer, []byte) error) {

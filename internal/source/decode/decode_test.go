@@ -108,6 +108,9 @@ func TestRefused(t *testing.T) {
 		"no JSON":                        {"a.json", []byte(`{"a":`), Limits{}},
 		"no notebook":                    {"a.ipynb", []byte(`{"cells":1}`), Limits{}},
 		"no message":                     {"a.eml", []byte("nothing"), Limits{}},
+		"damaged: zip: not":              {"a.zip", []byte("PK\x03\x04 and no more"), Limits{}},
+		"nothing in it can be read":      {"a.zip", zipped("a.png", "\x89PNG", "b/", ""), Limits{}},
+		"unpacks to more than 2000":      {"a.zip", zipped("a.txt", strings.Repeat(" ", 3000)), Limits{Unpacked: 2000}},
 		"no mailbox":                     {"a.mbox", []byte("nothing"), Limits{}},
 		"damaged: unexpected EOF":        {"a.eml", []byte("Content-Type: multipart/mixed; boundary=B\n\n--B\n\nx"), Limits{}},
 		"lacks \"ppt/presentation.xml\"": {"a.pptx", zipped("x", "y"), Limits{}},
@@ -134,6 +137,38 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// An archive is read as what it holds: each document by its name in it, keys not at all, and archives in archives count together.
+func TestArchives(t *testing.T) {
+	inner := zipped("deep.txt", "a turnip")
+	data := zipped("b/notes.md", "# Soil\n\nLoam.", "a.txt", "First.", "id_rsa", "key", "x.png", "\x89PNG", "in.zip", string(inner),
+		"bomb.docx", string(zipped("word/document.xml", "<a>"+strings.Repeat(" ", 30<<20))))
+	got, err := Decode(t.Context(), "all.zip", data, Limits{Skip: func(name string) bool { return name == "/id_rsa" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Part{{"a.txt, lines 1-1", "First."}, {"b/notes.md, Soil, line 1", "# Soil\n\nLoam."},
+		{"in.zip, deep.txt, lines 1-1", "a turnip"}}
+	if !slices.Equal(got.Parts, want) || len(got.Left) != 2 || strings.Contains(fmt.Sprint(got), "id_rsa") {
+		t.Errorf("it holds %q, left %q", got.Parts, got.Left)
+	}
+	nest := []byte("x")
+	for range 6 {
+		nest = zipped("a.zip", string(nest))
+	}
+	var refused *Refused
+	if _, err := Decode(t.Context(), "a.zip", nest, Limits{}); !errors.As(err, &refused) ||
+		!strings.Contains(refused.Reason, "inside too many others") {
+		t.Errorf("archives in archives: %v", err)
+	}
+	var many []string // each of them is within the limit, and all together are not
+	for n := range 20 {
+		many = append(many, fmt.Sprintf("%02d.zip", n), string(zipped("a.txt", strings.Repeat("word ", 200))))
+	}
+	if _, err := Decode(t.Context(), "a.zip", zipped(many...), Limits{Unpacked: 8000}); !errors.As(err, &refused) {
+		t.Errorf("many small ones: %v", err)
+	}
+}
+
 // Whatever the bytes are, there is an answer, within the limits.
 func FuzzDecode(f *testing.F) {
 	sheet := zipped("xl/workbook.xml", `<w xmlns:r="r"><sheet name="a" r:id="r1"/></w>`, "xl/_rels/workbook.xml.rels",
@@ -143,6 +178,7 @@ func FuzzDecode(f *testing.F) {
 		"2 0 obj<</Length 40>>stream\nBT /F 12 Tf 1 0 0 1 9 9 Tm [(ab) -300 (c)] TJ ET\nendstream endobj", "# a\n<!--", "<p hidden>x<table><td>y",
 		"a,b\n\"1", `{"a":[1,{"b":"c"}]}`, `{"cells":[{"source":["x"]}]}`,
 		"From a\nSubject: =?x?q?y?=\n\nz", "Content-Type: multipart/mixed; boundary=B\n\n--B\n\nx\n--B--", "func F() {}", string(sheet),
+		string(zipped("a.md", "# a", "b.zip", string(zipped("c.txt", "d")))),
 		string(zipped("word/document.xml", "<d><p><r><t>x</t></r></p><tbl><tr><tc><p/></tc></tr></tbl></d>"))} {
 		f.Add(uint8(i), []byte(seed))
 	}

@@ -15,6 +15,8 @@ type Limits struct {
 	Text     int // bytes of text that come out
 	Parts    int
 	Depth    int // of elements, values or messages inside each other
+	// Skip are files of an archive that nobody reads, by their names, and that are not named either.
+	Skip func(name string) bool
 }
 
 func (l Limits) filled() Limits {

@@ -120,37 +120,9 @@ func (w *writer) pieces(kind, boundary string, data []byte, of string, depth int
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// attached reads a file that came along. One that cannot be read is named, and stops nothing.
+// attached reads a file that came along.
 func (w *writer) attached(of, name string, data []byte) error {
-	const deepest = 3
-	place := of + "attached " + clip(name)
-	if w.nested == deepest {
-		w.left("%s: inside too many others", place)
-		return nil
-	}
-	room := w.limits
-	room.Text, room.Parts, room.Unpacked = w.limits.Text-w.written, w.limits.Parts-len(w.doc.Parts), w.limits.Unpacked-w.unpacked
-	if room.Text <= 0 || room.Parts <= 0 || room.Unpacked <= 0 {
-		return refused("it has more text than allowed")
-	}
-	doc, err := decode(w.ctx, name, data, room, w.nested+1)
-	var why *Refused
-	if errors.As(err, &why) {
-		w.left("%s: %s", place, why.Reason)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, p := range doc.Parts {
-		if err := w.part(strings.TrimSuffix(place+", "+p.Place, ", "), p.Text); err != nil {
-			return err
-		}
-	}
-	for _, l := range doc.Left {
-		w.left("%s: %s", place, l)
-	}
-	return nil
+	return w.inner(of+"attached "+clip(name), name, data)
 }
 
 func transferred(how string, data []byte) ([]byte, error) {

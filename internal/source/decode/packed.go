@@ -58,10 +58,10 @@ func (p *packed) read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, refused("%.100q in it is damaged: %v", name, err)
 	}
+	p.w.unpacked += len(data) // what is refused was unpacked all the same
 	if len(data) > room {
 		return nil, refused("%.100q in it unpacks to more than %d bytes", name, room)
 	}
-	p.w.unpacked += len(data)
 	return data, nil
 }
 
