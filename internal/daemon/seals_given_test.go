@@ -104,6 +104,45 @@ func TestPermissionsAreSkippedByAPersonAlone(t *testing.T) {
 	})
 }
 
+// A line of SQL gave a provider another address, and its sealed key was sent there with the next turn.
+func TestAProviderIsWhereAPersonPutIt(t *testing.T) {
+	wards(t, func(w *ward) {
+		ctx := t.Context()
+		add := map[string]any{"id": "ours", "base": "http://127.0.0.1:1", "wire": "chat"}
+		w.present("provider.add", add, nil)
+		base := func() string {
+			t.Helper()
+			var out struct{ Providers []struct{ ID, Base string } }
+			w.must(w.Call(ctx, "provider.list", nil, &out))
+			for _, p := range out.Providers {
+				if p.ID == "ours" {
+					return p.Base
+				}
+			}
+			return ""
+		}
+		if got := base(); got != "http://127.0.0.1:1" || w.finds() != "" {
+			t.Fatalf("it is at %q: %s", got, w.finds())
+		}
+		w.sql("UPDATE session_provider SET base = 'http://127.0.0.1:2'")
+		if got := base(); got != "" {
+			t.Errorf("a row moved it to %s", got)
+		}
+		w.told("the provider ours at http://127.0.0.1:2")
+		w.again("DELETE FROM session_provider")
+		w.told("vouches for the provider ours")
+		w.present("provider.remove", map[string]any{"id": "ours"}, nil)
+		if said := w.finds(); said != "" {
+			t.Errorf("after it was removed: %s", said)
+		}
+		w.present("provider.add", add, nil)
+		w.again()
+		if got := base(); got != "http://127.0.0.1:1" || w.finds() != "" {
+			t.Errorf("added anew it is at %q: %s", got, w.finds())
+		}
+	})
+}
+
 // Somebody made this user's terminal a person in the database, and locked it out: the one who could have mended it, too.
 func TestTheTerminalIsWhatTheProgramKnows(t *testing.T) {
 	wards(t, func(w *ward) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tandem/internal/db"
@@ -110,14 +111,11 @@ var Secrets = []secret.Owned{{Prefix: "provider/", First: true, Kind: "provider"
 
 func secretName(id string) string { return "provider/" + id }
 
+// customs are the providers that were added, as far as the journal vouches for them: a key goes where its row says.
 func (r *Room) customs(ctx context.Context, tenant string) ([]catalog.Entry, error) {
-	rows, err := r.db.Query(ctx, "SELECT id, name, base, wire, keyless, model FROM session_provider WHERE tenant = ? ORDER BY id", tenant)
-	return db.Collect(rows, err, func(rows *sql.Rows) (e catalog.Entry, err error) {
-		var keyless int64
-		err = rows.Scan(&e.ID, &e.Name, &e.Base, &e.Wire, &keyless, &e.Default)
-		e.Keyless = keyless != 0
-		return e, err
-	})
+	rows, err := r.db.Query(ctx, "SELECT "+providerColumns+" FROM session_provider WHERE tenant = ? ORDER BY id", tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (catalog.Entry, error) { return scanProvider(rows) })
+	return slices.DeleteFunc(all, func(e catalog.Entry) bool { return !r.Vouch.Holds(ctx, sealProvider(e, tenant)) }), err
 }
 
 // entry finds a provider: one that was added, else a preset.
@@ -291,15 +289,17 @@ func (r *Room) addProvider(ctx context.Context, tx *db.Tx, in ProviderAddIn) (ca
 		ON CONFLICT (tenant, id) DO UPDATE SET name = excluded.name, base = excluded.base, wire = excluded.wire,
 		keyless = excluded.keyless, model = excluded.model`,
 		op.CallerFrom(ctx).Tenant, e.ID, e.Name, e.Base, e.Wire, e.Keyless, e.Default)
+	op.Row(ctx, sealProvider(e, op.CallerFrom(ctx).Tenant))
 	return e, err
 }
 
 func (r *Room) removeProvider(ctx context.Context, tx *db.Tx, in ProviderIn) (OK, error) {
 	n, err := tx.Changed("DELETE FROM session_provider WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant, in.ID)
-	if err == nil && n == 0 {
+	if err == nil && n == 0 && !r.Vouch.Knows(op.CallerFrom(ctx).Tenant, "provider", providerSubject(in.ID)) {
 		err = fault.New(fault.NotFound, "provider.remove", "%.60s was not added", in.ID)
 	}
 	if err == nil { // the key was the added endpoint's
+		op.Seal(ctx, providerSubject(in.ID))
 		err = r.keys.Drop(tx, op.CallerFrom(ctx).Tenant, secretName(in.ID))
 	}
 	return OK{err == nil}, err
