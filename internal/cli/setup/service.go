@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -32,9 +33,12 @@ After=network.target
 Type=exec
 ExecStart={{.Program}} serve --daemon --data {{.Data}}
 Environment="PATH={{quoted .Path}}"
+ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=2
 KillSignal=SIGTERM
+# Agents in terminals outlive the server, which finds them again.
+KillMode=process
 TimeoutStopSec=15
 UMask=0077
 
@@ -198,10 +202,23 @@ func installService(ctx context.Context, k *kit.Kit, start bool) error {
 		if start {
 			fmt.Fprintln(w, "the service is running")
 		}
-		if runtime.GOOS == "linux" {
+		switch {
+		case runtime.GOOS == "linux" && lingers():
+			fmt.Fprintln(w, "it starts with the machine: this account lingers")
+		case runtime.GOOS == "linux":
 			fmt.Fprintln(w, "it runs while you are logged in; to start it with the machine: loginctl enable-linger")
 		}
 	})
+}
+
+// lingers reports whether systemd runs the services of this account while nobody is logged in.
+func lingers() bool {
+	me, err := user.Current()
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(filepath.Join("/var/lib/systemd/linger", me.Username))
+	return err == nil
 }
 
 // dataOf finds the data folder in a service file, of systemd or of launchd.

@@ -32,9 +32,12 @@ StateDirectoryMode=0700
 EnvironmentFile=-/etc/tandem/tandem.env
 ExecStart={{.Program}} serve --daemon --data {{.Data}}
 Environment="PATH={{quoted .Path}}"
+ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=2
 KillSignal=SIGTERM
+# Agents in terminals outlive the server, which finds them again.
+KillMode=process
 TimeoutStopSec=15
 UMask=0077
 
