@@ -19,7 +19,7 @@ var present = map[string]bool{
 	"owner.remove": true, "passkey.add": true, "passkey.remove": true, "person.remove": true, "person.away": true, "person.back": true,
 	"policy.edit": true, "policy.label": true, "queue.add": true, "queue.protect": true, "queue.push": true, "queue.resume": true,
 	"team.approve": true, "team.plan": true,
-	"tenant.create": true, "tenant.invite": true, "tenant.limit": true, "tenant.resume": true, "tenant.suspend": true,
+	"tenant.create": true, "tenant.erase": true, "tenant.invite": true, "tenant.limit": true, "tenant.resume": true, "tenant.suspend": true,
 	"recovery.codes": true, "recovery.stop": true,
 	"repo.keep_older": true,
 	"secret.rotate":   true, "secret.unmask": true, "schedule.now": true, "schedule.remove": true, "schedule.set": true,

@@ -132,6 +132,7 @@ var bindings = map[string]string{
 	"team.resume":             byID,
 	"team.stop":               byID,
 	"tenant.create":           byPerson,
+	"tenant.erase":            byPerson,
 	"tenant.invite":           byPerson,
 	"tenant.limit":            byPerson,
 	"tenant.resume":           byPerson,

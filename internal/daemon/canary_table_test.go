@@ -81,14 +81,14 @@ func init() {
 		"signin.start", "space.hand_over", "space.hosted", "space.invite", "space.invite_close", "space.invite_open", "space.knock",
 		"space.knock_next", "space.knock_reply", "space.list", "space.peers", "space.phrase", "space.receipt", "space.remote", "space.rename",
 		"space.revoke", "space.start", "space.surfaced", "space.verify", "space.whoami", "token.list", "tunnel.share", "tunnel.status",
-		"access.list", "assertion.keys", "tenant.list", "tenant.show", "tunnel.stop", "workspace.reach", "workspace.trust")
+		"access.list", "assertion.keys", "tenant.contents", "tenant.list", "tenant.show", "tunnel.stop", "workspace.reach", "workspace.trust")
 	saying(ownRows, "artifact.keep", "artifact.remove")
 	saying(areWords, "artifact.compare", "artifact.get", "artifact.list", "artifact.show")
 	saying(areWords, "knowledge.add", "knowledge.ask", "knowledge.item", "knowledge.list", "knowledge.show")
 	saying(forPeople, "knowledge.change", "knowledge.close", "knowledge.create", "knowledge.deprecate", "knowledge.promote",
 		"knowledge.remove")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
-	saying(forPeople, "assertion.key_add", "assertion.key_revoke", "tenant.create", "tenant.invite",
+	saying(forPeople, "assertion.key_add", "assertion.key_revoke", "tenant.create", "tenant.erase", "tenant.invite",
 		"tenant.limit", "tenant.resume", "tenant.suspend")
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")
 	saying(forPeople, "group.add", "group.remove", "owner.add", "owner.hand_over", "owner.remove", "person.away", "person.back")

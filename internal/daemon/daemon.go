@@ -87,6 +87,8 @@ type Daemon struct {
 	left     []string                          // where the one before listened that was stopped, and this one does not
 	asked    *settings.Settings                // what this start was told, when it listens where the one before did
 	forgot   chan struct{}                     // somebody had something forgotten
+	erase    chan struct{}                     // a tenant is to go
+	wiped    func(table string) error          // hears of each table that a tenant is gone from; for the tests alone
 	alarm    chan struct{}                     // something keeps the server from its work: look at once
 	stopOnce sync.Once
 	stopping chan struct{}

@@ -113,12 +113,13 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.journal = journal.New(d.db, key)
 	d.forgot = make(chan struct{}, 1)
-	d.alarm = make(chan struct{}, 1)
+	d.alarm, d.erase = make(chan struct{}, 1), make(chan struct{}, 1)
 	d.journal.Forgot = d.forgotten
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
 	d.identity.Wrong, d.identity.Recovered = d.wrongPIN, d.recovered
+	d.identity.Has, d.identity.Erase = d.tenantHas, d.eraseSoon
 	d.identity.CameBy, d.identity.Server = d.cameBy, d.kept.ID
 	if err := d.settleMode(); err != nil {
 		return err

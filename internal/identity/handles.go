@@ -56,6 +56,8 @@ const (
 	SigninStart = op.Def[StartIn, StartOut]("signin.start")
 
 	TenantCreate  = op.Def[TenantIn, TenantOut]("tenant.create")
+	TenantContent = op.Def[TenantRef, ContentsOut]("tenant.contents")
+	TenantErase   = op.Def[EraseIn, EraseOut]("tenant.erase")
 	TenantInvite  = op.Def[TenantInviteIn, InviteOut]("tenant.invite")
 	TenantLimit   = op.Def[TenantLimitIn, *Tenant]("tenant.limit")
 	TenantList    = op.Def[Nothing, TenantsOut]("tenant.list")

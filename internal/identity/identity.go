@@ -49,6 +49,10 @@ type Room struct {
 	Told func(ctx context.Context, tx *db.Tx, what string, notes *op.Notes) error
 	// Uses is what a tenant used in a period of what can be limited; without it nobody knows.
 	Uses func(ctx context.Context, tenant, period string) (TenantUse, error)
+	// Has counts what a tenant has on this server.
+	Has func(tx *db.Tx, tenant string) (TenantContents, error)
+	// Erase hears that a tenant is to go.
+	Erase func()
 	// Vouch asks the journal about every row that says who somebody is.
 	Vouch op.Vouch
 	// Takes is which signed assertions are taken.

@@ -22,6 +22,9 @@ const (
 	TenantSuspended TenantState = "suspended"
 )
 
+// tenantPrefix begins the ids of tenants.
+const tenantPrefix = "ten"
+
 // maxTenants bounds how many there are, and maxReason how much is said about one.
 const maxTenants, maxReason = 1000, 300
 
@@ -29,7 +32,7 @@ const maxTenants, maxReason = 1000, 300
 type Tenant struct {
 	ID        string      `json:"id"`
 	Name      string      `json:"name"`
-	State     TenantState `json:"state" jsonschema:"active or suspended"`
+	State     TenantState `json:"state" jsonschema:"active, suspended or erasing"`
 	Reason    string      `json:"reason,omitempty" jsonschema:"why it is suspended"`
 	CreatedAt time.Time   `json:"created_at"`
 	CreatedBy string      `json:"created_by,omitempty"`
@@ -103,7 +106,7 @@ func (r *Room) Open(ctx context.Context, tenant string) error {
 	}
 	t, err := scanTenant(r.db.QueryRow(ctx, "SELECT "+tenantColumns+" FROM tenant WHERE id = ?", tenant))
 	switch {
-	case db.NoRows(err):
+	case db.NoRows(err) || err == nil && t.State == TenantErased:
 		return fault.New(fault.Unauthenticated, "tenant", "there is no such tenant")
 	case err != nil:
 		return err
@@ -129,6 +132,8 @@ func (r *Room) opened(ctx context.Context, t *Tenant) error {
 		}
 		return fault.New(fault.Denied, "tenant", "%s", why).With("reason", "tenant suspended").
 			WithNext("ask whoever runs this server; they resume it: tandem tenant resume %s", t.Name)
+	case t.State == TenantErasing:
+		return fault.New(fault.Denied, "tenant", "the tenant %s is being erased", t.Name).With("reason", "tenant erased")
 	case !r.stands(ctx, t):
 		return forged("tenant", t.Seal().What)
 	}
@@ -178,11 +183,9 @@ func (r *Room) tenantNamed(ctx context.Context, name string) (tenant string, err
 // tenantRows are the tenants that the journal vouches for.
 func (r *Room) tenantRows(ctx context.Context) (out []op.Sealed, err error) {
 	rows, err := r.db.Query(ctx, "SELECT "+tenantColumns+" FROM tenant WHERE id <> ?", LocalTenant)
-	return db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
-		t, err := scanTenant(rows)
-		if err != nil {
-			return op.Sealed{}, err
-		}
-		return t.Seal(), nil
-	})
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Tenant, error) { return scanTenant(rows) })
+	for _, t := range all {
+		out = append(out, t.Seals()...)
+	}
+	return out, err
 }

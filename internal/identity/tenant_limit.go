@@ -56,6 +56,7 @@ type TenantLimitIn struct {
 	Cents    *int64 `json:"cents,omitempty" jsonschema:"hundredths of a US dollar; 0 for no limit, as it was when left out"`
 	Period   string `json:"period,omitempty" jsonschema:"the period of the cents: day, month or ever (the default)"`
 	Sessions *int64 `json:"sessions,omitempty" jsonschema:"how many sessions it keeps; 0 for no limit, as it was when left out"`
+	tenantID
 }
 
 // maxLimit bounds what is said as a limit.
@@ -84,7 +85,7 @@ func (in TenantLimitIn) Check() error {
 }
 
 func (r *Room) limitTenant(ctx context.Context, tx *db.Tx, in TenantLimitIn) (*Tenant, error) {
-	t, err := r.another(ctx, tx, string(TenantLimit), in.Name, "limit its people instead: tandem budget set")
+	t, err := r.another(ctx, tx, string(TenantLimit), in.ref(in.Name), "limit its people instead: tandem budget set")
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +109,7 @@ func (r *Room) limitTenant(ctx context.Context, tx *db.Tx, in TenantLimitIn) (*T
 		return nil, err
 	}
 	op.Note(ctx, "tenant", t.ID)
+	op.Note(ctx, "name", t.Name)
 	op.Row(ctx, t.Seal())
 	inside, notes := r.within(ctx, t.ID)
 	op.Note(inside, "limits", *l)

@@ -24,6 +24,10 @@ func (in TenantIn) Check() error {
 	if err := CheckName(in.Name); err != nil {
 		return err
 	}
+	if strings.HasPrefix(in.Name, tenantPrefix+"_") {
+		return fault.New(fault.Invalid, string(TenantCreate), "a name does not begin with %s_, as the ids of tenants do", tenantPrefix).
+			WithNext("choose another name")
+	}
 	return CheckName(in.Owner)
 }
 
@@ -41,12 +45,14 @@ type TenantsOut struct {
 // TenantRef names a tenant.
 type TenantRef struct {
 	Name string `json:"name" jsonschema:"the tenant's name or id"`
+	tenantID
 }
 
 // SuspendIn says which tenant stops, and why.
 type SuspendIn struct {
 	Name   string `json:"name" jsonschema:"the tenant's name or id"`
 	Reason string `json:"reason,omitempty" jsonschema:"why; everybody of the tenant is told it"`
+	tenantID
 }
 
 // Check refuses reasons that are too long, or more than a line.
@@ -62,6 +68,7 @@ type TenantInviteIn struct {
 	Tenant string `json:"tenant" jsonschema:"the tenant's name or id"`
 	Person string `json:"person" jsonschema:"the name of the person, who logs in with it on their own machine"`
 	TTL    int64  `json:"expires_in_secs,omitempty" jsonschema:"how long it is good for; a day when left out"`
+	tenantID
 }
 
 // tenantAt is a tenant as a resource. Who owns the tenant that one is in is another part of the same kind.
@@ -74,7 +81,7 @@ func (r *Room) tenantOps() []op.Op {
 		s.Right, s.Present, s.People, s.MCP = "tenant.admin", true, true, "-"
 		return s
 	}
-	return []op.Op{
+	return append(r.eraseOps(admin), []op.Op{
 		TenantCreate.State(admin(op.Spec{Once: true, Method: "POST", Path: "/tenant", Status: 201,
 			Doc: "Make a tenant and invite its owner. It has people, rules and events of its own, and sees nothing of the others. " +
 				"Needs a person present."}),
@@ -82,21 +89,21 @@ func (r *Room) tenantOps() []op.Op {
 		TenantList.Read(op.Spec{Right: "tenant.read", Masked: true, Method: "GET", Path: "/tenant", MCP: "-",
 			Doc: "List the tenants of this server and whether each is open."},
 			func(Nothing) op.Resource { return tenantAt("") }, r.tenants),
-		TenantShow.Read(op.Spec{Right: "tenant.read", Method: "GET", Path: "/tenant/{name}", MCP: "-",
-			Doc: "Show a tenant."}, func(in TenantRef) op.Resource { return tenantAt(in.Name) }, r.showTenant),
-		TenantInvite.State(admin(op.Spec{Once: true, Method: "POST", Path: "/tenant/{tenant}/invite", Status: 201,
+		plan(r, TenantShow.Read(op.Spec{Right: "tenant.read", Method: "GET", Path: "/tenant/{name}", MCP: "-",
+			Doc: "Show a tenant."}, func(in TenantRef) op.Resource { return in.at(in.Name) }, r.showTenant), TenantRef.find),
+		plan(r, TenantInvite.State(admin(op.Spec{Once: true, Method: "POST", Path: "/tenant/{tenant}/invite", Status: 201,
 			Doc: "Invite a person into a tenant. They log in with it on their own machine. Needs a person present."}),
-			func(in TenantInviteIn) op.Resource { return tenantAt(in.Tenant) }, r.inviteInto),
-		TenantSuspend.State(admin(op.Spec{Method: "POST", Path: "/tenant/{name}/suspend",
+			func(in TenantInviteIn) op.Resource { return in.at(in.Tenant) }, r.inviteInto), TenantInviteIn.find),
+		plan(r, TenantSuspend.State(admin(op.Spec{Method: "POST", Path: "/tenant/{name}/suspend",
 			Doc: "Suspend a tenant: nothing of it passes, no credential, session nor timer, until it is resumed. Nothing of it is lost."}),
-			func(in SuspendIn) op.Resource { return tenantAt(in.Name) }, r.suspend),
-		TenantResume.State(admin(op.Spec{Method: "POST", Path: "/tenant/{name}/resume",
+			func(in SuspendIn) op.Resource { return in.at(in.Name) }, r.suspend), SuspendIn.find),
+		plan(r, TenantResume.State(admin(op.Spec{Method: "POST", Path: "/tenant/{name}/resume",
 			Doc: "Resume a tenant that was suspended: what let its people and agents in does so again."}),
-			func(in TenantRef) op.Resource { return tenantAt(in.Name) }, r.resume),
-		TenantLimit.State(admin(op.Spec{Method: "POST", Path: "/tenant/{name}/limit",
+			func(in TenantRef) op.Resource { return in.at(in.Name) }, r.resume), TenantRef.find),
+		plan(r, TenantLimit.State(admin(op.Spec{Method: "POST", Path: "/tenant/{name}/limit",
 			Doc: "Set what a tenant may use up: what its models may cost, and how many sessions it keeps. Its own people do not change it."}),
-			func(in TenantLimitIn) op.Resource { return tenantAt(in.Name) }, r.limitTenant),
-	}
+			func(in TenantLimitIn) op.Resource { return in.at(in.Name) }, r.limitTenant), TenantLimitIn.find),
+	}...)
 }
 
 // ofTheHouse refuses callers of other tenants, whatever their rules say.
@@ -133,13 +140,13 @@ func (r *Room) createTenant(ctx context.Context, tx *db.Tx, in TenantIn) (out Te
 		return out, err
 	}
 	var n int
-	if err := tx.QueryRow("SELECT count(*) FROM tenant").Scan(&n); err != nil {
+	if err := tx.QueryRow("SELECT count(*) FROM tenant WHERE state <> ?", TenantErased).Scan(&n); err != nil {
 		return out, err
 	}
 	if n >= maxTenants {
 		return out, fault.New(fault.Exhausted, string(TenantCreate), "there are %d tenants, as many as a server has", n)
 	}
-	t := Tenant{ID: id.New("ten"), Name: in.Name, State: TenantActive, CreatedAt: tx.Now(), CreatedBy: op.CallerFrom(ctx).Name,
+	t := Tenant{ID: id.New(tenantPrefix), Name: in.Name, State: TenantActive, CreatedAt: tx.Now(), CreatedBy: op.CallerFrom(ctx).Name,
 		People: 1, Actors: int64(len(fromStart)) + 1}
 	taken := fault.New(fault.Conflict, string(TenantCreate), "there is a tenant %s already", in.Name).WithNext("choose another name")
 	if in.Name == LocalTenant {
@@ -187,7 +194,7 @@ func (r *Room) createTenant(ctx context.Context, tx *db.Tx, in TenantIn) (out Te
 func (r *Room) find(ctx context.Context, row *sql.Row, where, name string) (*Tenant, error) {
 	t, err := scanTenant(row)
 	switch {
-	case db.NoRows(err):
+	case db.NoRows(err) || err == nil && t.State == TenantErased:
 		return nil, fault.New(fault.NotFound, where, "there is no tenant %.64q", name).WithNext("list them: tandem tenant list")
 	case err != nil:
 		return nil, err
@@ -217,7 +224,7 @@ func (r *Room) inviteInto(ctx context.Context, tx *db.Tx, in TenantInviteIn) (In
 	if err != nil {
 		return InviteOut{}, err
 	}
-	t, err := r.another(ctx, tx, string(TenantInvite), in.Tenant, "leave the tenant out: tandem invite --person "+in.Person)
+	t, err := r.another(ctx, tx, string(TenantInvite), in.ref(in.Tenant), "leave the tenant out: tandem invite --person "+in.Person)
 	if err == nil {
 		err = r.opened(ctx, t)
 	}
@@ -242,11 +249,11 @@ func (r *Room) inviteInto(ctx context.Context, tx *db.Tx, in TenantInviteIn) (In
 }
 
 func (r *Room) suspend(ctx context.Context, tx *db.Tx, in SuspendIn) (*Tenant, error) {
-	return r.turn(ctx, tx, string(TenantSuspend), in.Name, TenantActive, TenantSuspended, in.Reason)
+	return r.turn(ctx, tx, string(TenantSuspend), in.ref(in.Name), TenantActive, TenantSuspended, in.Reason)
 }
 
 func (r *Room) resume(ctx context.Context, tx *db.Tx, in TenantRef) (*Tenant, error) {
-	return r.turn(ctx, tx, string(TenantResume), in.Name, TenantSuspended, TenantActive, "")
+	return r.turn(ctx, tx, string(TenantResume), in.ref(in.Name), TenantSuspended, TenantActive, "")
 }
 
 // turn takes a tenant from one state to the other, and tells it in its own journal, too.
@@ -265,6 +272,7 @@ func (r *Room) turn(ctx context.Context, tx *db.Tx, where, name string, from, to
 		return nil, err
 	}
 	op.Note(ctx, "tenant", t.ID)
+	op.Note(ctx, "name", t.Name)
 	op.Row(ctx, t.Seal())
 	inside, notes := r.within(ctx, t.ID)
 	return t, r.Told(inside, tx, where, notes)
@@ -275,10 +283,10 @@ func (r *Room) tenants(ctx context.Context, _ Nothing) (TenantsOut, error) {
 	if ofTheHouse(ctx, string(TenantList)) != nil {
 		return out, nil
 	}
-	rows, err := r.db.Query(ctx, "SELECT "+tenantColumns+" FROM tenant ORDER BY created_at, id")
+	rows, err := r.db.Query(ctx, "SELECT "+tenantColumns+" FROM tenant WHERE state <> ? ORDER BY created_at, id", TenantErased)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Tenant, error) { return scanTenant(rows) })
 	for _, t := range all {
-		if r.stands(ctx, t) && op.May(ctx, "tenant.read", tenantAt(t.Name)) {
+		if r.stands(ctx, t) && op.May(ctx, "tenant.read", tenantAt(t.ID)) {
 			out.Tenants = append(out.Tenants, t)
 			if !t.Limits.None() && err == nil {
 				err = r.use(ctx, t)
@@ -292,7 +300,7 @@ func (r *Room) showTenant(ctx context.Context, in TenantRef) (*Tenant, error) {
 	if err := ofTheHouse(ctx, string(TenantShow)); err != nil {
 		return nil, err
 	}
-	t, err := r.find(ctx, r.db.QueryRow(ctx, tenantQuery, in.Name, in.Name), string(TenantShow), in.Name)
+	t, err := r.find(ctx, r.db.QueryRow(ctx, tenantQuery, in.ref(in.Name), in.ref(in.Name)), string(TenantShow), in.Name)
 	if err != nil {
 		return nil, err
 	}

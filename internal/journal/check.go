@@ -37,7 +37,8 @@ type Report struct {
 	Key       string `json:"key"`
 	Size      int64  `json:"size"`
 	Root      string `json:"root"`
-	Forgotten int64  `json:"forgotten"` // entries whose payload retention deleted
+	Forgotten int64  `json:"forgotten"`        // entries whose payload retention deleted
+	Erased    int64  `json:"erased,omitempty"` // entries of tenants that were erased: their hashes are left
 	// From is up to where an earlier check found nothing: those entries were not read again. 0 when all were.
 	From     int64     `json:"from,omitempty"`
 	FromTime time.Time `json:"from_time,omitzero"`
@@ -75,9 +76,10 @@ type checker struct {
 	edge
 	report  *Report
 	claims  map[int64][]claim
-	broken  bool      // entries are missing and nobody knows their leaves
-	brought int       // anchors, whether they held or not
-	parts   [8][]byte // the hashes of the tiles that are not full yet, by level
+	erased  func(tenant string) bool // whether a tenant's entries may be without their words; nil for none
+	broken  bool                     // entries are missing and nobody knows their leaves
+	brought int                      // anchors, whether they held or not
+	parts   [8][]byte                // the hashes of the tiles that are not full yet, by level
 }
 
 func newChecker() *checker {
@@ -95,13 +97,15 @@ func (c *checker) entry(e *Entry, recorded *Hash) []closed {
 		c.report.find(Changed, e.Seq, "entry %d (%s at %s) is not the one that was recorded", e.Seq, e.Type, e.Time.Format(time.RFC3339))
 		leaf = *recorded
 	}
-	if err := e.checkShape(); err != nil {
+	if e.bare() && c.erased != nil && c.erased(e.Tenant) {
+		c.report.Erased++
+	} else if err := e.checkShape(); err != nil {
 		c.report.find(Changed, e.Seq, "entry %d: %v", e.Seq, err)
 	}
 	if err := e.checkPayload(); err != nil {
 		c.report.find(Payload, e.Seq, "entry %d: %v", e.Seq, err)
 	}
-	if len(e.PayloadHash) > 0 && len(e.Payload) == 0 {
+	if len(e.PayloadHash) > 0 && len(e.Payload) == 0 && !e.bare() {
 		c.report.Forgotten++
 	}
 	return c.leaf(leaf)

@@ -82,6 +82,9 @@ func (e *Entry) Record() [recordSize]byte {
 }
 
 func (e *Entry) envelopeHash() Hash {
+	if e.bare() {
+		return Hash(e.Salt)
+	}
 	b := make([]byte, 0, 256)
 	b = append(b, "tandem journal event v1\n"...)
 	b = append(b, e.Salt...)

@@ -38,6 +38,9 @@ func (j *Journal) orphansOnce(ctx context.Context) (out []Finding, err error) {
 			return nil, err
 		}
 		for _, row := range all {
+			if j.standing.erased(row.Tenant) {
+				continue // it is about to go
+			}
 			there[place{row.Tenant, row.Subject}] = true
 			held := vouch.Says(row.Tenant, row.Subject, row.Says)
 			if s := (Seal{row.Subject, Digest(row.Says...)}); !lasts(s) {
@@ -73,7 +76,8 @@ func (j *Journal) gone(there map[place]bool) map[place]stood {
 	defer j.standing.mu.RUnlock()
 	out := map[place]stood{}
 	for at, x := range j.standing.newest {
-		if lasts(Seal{Subject: at.subject}) && kindOf(at.subject) != adoption && x.digest != nothing && !there[at] {
+		if lasts(Seal{Subject: at.subject}) && kindOf(at.subject) != adoption && x.digest != nothing && !there[at] &&
+			!j.standing.wiped[at.tenant] {
 			out[at] = x
 		}
 	}

@@ -50,6 +50,11 @@ func kindOf(subject string) string {
 	return kind
 }
 
+// cutKind is what a subject of a kind is about.
+func cutKind(subject, kind string) (about string, ok bool) {
+	return strings.CutPrefix(subject, kind+":")
+}
+
 func lasts(s Seal) bool { return !slices.Contains(passing, kindOf(s.Subject)) }
 
 func (j *Journal) storeSeals(tx *db.Tx, tenant string, seals []Seal, seq int64, leaf Hash) error {

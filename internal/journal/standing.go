@@ -75,8 +75,9 @@ type standing struct {
 	mu     sync.RWMutex
 	newest map[place]stood
 	turns  map[string]int64
-	broken []string // what is missing of the chain, for people
-	file   string   // beside the keys: how far the chain reached; "" for none
+	wiped  map[string]bool // tenants that were erased
+	broken []string        // what is missing of the chain, for people
+	file   string          // beside the keys: how far the chain reached; "" for none
 	kept   int64
 	failed error // the file could not be written
 }
@@ -91,6 +92,7 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 			continue
 		}
 		s.newest[at] = stood{seq, x.Digest}
+		s.wipe(x.Subject)
 		if x.Subject == confirmed {
 			s.broken = nil
 		}
@@ -187,7 +189,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 	s := &j.standing
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.newest, s.turns, s.broken, s.file, s.kept = map[place]stood{}, map[string]int64{}, nil, file, 0
+	s.newest, s.turns, s.wiped, s.broken, s.file, s.kept = map[place]stood{}, map[string]int64{}, nil, nil, file, 0
 	known = reached > 0
 	w := chainWalk{chain: chainStart[:], reached: reached, sum: sum}
 	for _, entry := range w.entries(all) {
@@ -197,6 +199,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 			}
 			known = true
 			s.newest[place{x.tenant, x.Subject}] = stood{x.seq, x.Digest}
+			s.wipe(x.Subject)
 			s.turns[kindOf(x.Subject)] = x.seq
 		}
 		w.entry(entry)

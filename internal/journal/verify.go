@@ -25,6 +25,7 @@ func (j *Journal) VerifyNew(ctx context.Context) (*Report, error) { return j.ver
 
 func (j *Journal) verify(ctx context.Context, anchors []string, whole bool) (*Report, error) {
 	c := newChecker()
+	c.erased = j.standing.erased
 	var h head // what is recorded later is for the next check
 	err := j.db.Read(ctx, func(tx *db.Tx) (err error) {
 		if h, err = readHead(tx); err != nil {

@@ -33,6 +33,7 @@ type ConfirmView struct {
 	Problem                    string
 	Fields                     []Hidden
 	Shown                      templ.Component // what it is about, as it is now
+	Typed                      string          // the label of a field into which the name is typed once more; "" for none
 }
 
 // Hidden is a field of the form that a person has filled in already.

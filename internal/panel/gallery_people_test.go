@@ -3,6 +3,7 @@ package panel
 import (
 	"time"
 
+	"tandem/internal/identity"
 	"tandem/internal/panel/ui"
 )
 
@@ -41,4 +42,13 @@ func sampleTenants() TenantsView {
 			{Name: "acme", People: 1, Actors: 4, Since: before(time.Minute), Used: "1.2usd of 20usd this month, 3 of 50 sessions"},
 			{Name: "globex\u202e", Suspended: true, Reason: "the bill is open", People: 7, Actors: 31, Since: before(90 * time.Hour),
 				Changed: before(2 * time.Hour)}}}
+}
+
+func sampleErase() ConfirmView {
+	return ConfirmView{Title: "Erase this tenant for good?", Text: "Everything that it has on this server goes. Nobody can bring it back.",
+		Subject: "globex\u202e", Does: "Erase for good", Action: "/panel/tenants/globex/erase", Back: "/panel/tenants", Present: true, PIN: true,
+		Typed: "Type its name to erase it", Shown: tenantContents(identity.TenantContents{Records: 12345, Files: 3,
+			Rows: []identity.ContentRows{{Of: "actor", Rows: 31}, {Of: "session", Rows: 12000}, {Of: "journal", Rows: 314}},
+			Stays: []string{"copies of this server that were made before, wherever they are: tandem server backup",
+				"the transcripts that agent programs keep themselves"}})}
 }

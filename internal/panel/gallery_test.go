@@ -402,6 +402,8 @@ func galleryPages() []struct {
 			PeopleView{Now: galleryNow, May: true, Rows: samplePeople().Rows[:1]})},
 		{"person", personPage(galleryShell("people", "anna", peopleCrumb), samplePerson())},
 		{"tenants", tenantsPage(galleryShell("tenants", "Tenants", nil), sampleTenants())},
+		{"tenants-erase", confirmPage(galleryShell("tenants", "Erase this tenant for good?", &ui.Crumb{Label: "Back", Href: "/panel/tenants"}),
+			sampleErase())},
 		{"memory", memoryPage(galleryShell("memory", "Memory", nil), sampleMemory())},
 		{"memory-empty", memoryPage(galleryShell("memory", "Memory", nil), MemoryView{Now: galleryNow, May: true})},
 		{"record", recordPage(galleryShell("memory", "Credits", memoryCrumb), sampleRecord())},

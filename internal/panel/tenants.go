@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,26 @@ func tenantRoutes(p *Panel) {
 		path: "/panel/tenants/{id}/resume", title: "Resume this tenant?",
 		text: "What let its people and agents in does so again.",
 		does: "Resume", back: "/panel/tenants", said: "tenant-resumed", nav: "tenants"})
+	p.get("/panel/tenants/{id}/erase", func(v *visit) error { return v.eraseTenant("") })
+	perform(p, "/panel/tenants/{id}/erase", identity.TenantErase, func(v *visit) (identity.EraseIn, error) {
+		return identity.EraseIn{Name: v.r.PathValue("id"), Confirm: v.field("confirm")}, nil
+	}, func(v *visit, _ identity.EraseIn, _ identity.EraseOut) error {
+		return v.go303("/panel/tenants", "tenant-erased")
+	},
+		func(v *visit, err error) error { return v.eraseTenant(words(err)) })
+}
+
+// eraseTenant asks whether a tenant shall go for good, and shows what goes with it.
+func (v *visit) eraseTenant(problem string) error {
+	name := v.r.PathValue("id")
+	has, err := ask(v, identity.TenantContent, identity.TenantRef{Name: name})
+	if err != nil {
+		return err
+	}
+	return v.confirms("tenants", ConfirmView{Title: "Erase this tenant for good?", Subject: has.Name, Does: "Erase for good",
+		Text:   "Everything that it has on this server goes. Nobody can bring it back.",
+		Action: "/panel/tenants/" + pathEscape(name) + "/erase", Back: "/panel/tenants", Problem: problem,
+		Typed: "Type its name to erase it", Shown: tenantContents(has.Contents)})
 }
 
 func tenantInput(v *visit) (identity.TenantIn, error) {
@@ -86,6 +107,7 @@ type TenantRow struct {
 	Name, Reason   string
 	Used           string // of its limits, in words
 	Own, Suspended bool
+	Going          bool // it is being erased
 	People, Actors int64
 	Since, Changed time.Time
 }
@@ -113,6 +135,7 @@ func (v *visit) tenants(made *identity.TenantOut, problem string) error {
 	}
 	for _, t := range list.Tenants {
 		row := TenantRow{Name: t.Name, Reason: t.Reason, Own: t.Own, Suspended: t.State == identity.TenantSuspended, People: t.People,
+			Going:  t.State == identity.TenantErasing,
 			Actors: t.Actors, Used: used(t), Since: t.CreatedAt, Changed: orZero(t.ChangedAt)}
 		out.Rows = append(out.Rows, row)
 	}
@@ -152,4 +175,15 @@ func (v TenantsView) periods() (out []ui.Option) {
 		out = append(out, ui.Option{Value: p[0], Label: p[1], Chosen: p[0] == v.Limit.Get("period")})
 	}
 	return out
+}
+
+// contentPairs counts what a tenant has, the most first.
+func contentPairs(c identity.TenantContents) (out []ui.Pair) {
+	rows := slices.Clone(c.Rows)
+	slices.SortStableFunc(rows, func(a, b identity.ContentRows) int { return cmp.Compare(b.Rows, a.Rows) })
+	for _, r := range rows {
+		out = append(out, ui.Pair{Key: r.Of, Value: ui.Count(r.Rows)})
+	}
+	return append(out, ui.Pair{Key: "Records together", Value: ui.Count(c.Records)},
+		ui.Pair{Key: "Files and folders", Value: ui.Count(c.Files)})
 }

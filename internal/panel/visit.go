@@ -126,6 +126,7 @@ var said = map[string]string{
 	"group-changed": "The group is changed.", "group-gone": "The group is gone.",
 	"owner-gone": "They are no owner any more.", "owner-handed": "Your ownership is theirs now.",
 	"tenant-suspended": "Nothing of it passes any more.", "tenant-resumed": "It is open again.",
+	"tenant-erased":  "It is being erased. When it is not listed any more, it is gone.",
 	"tenant-limited": "Its limits are set.",
 	"person-gone":    "Removed. What they were logged in with has ended.",
 	"device-gone":    "The machine proves nothing any more.",

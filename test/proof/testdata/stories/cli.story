@@ -504,6 +504,11 @@ your-server> tandem tenant limit acme --money none
 your-server> tandem tenant suspend acme --reason "the bill is open"
   shows acme is suspended
 your-server> tandem tenant resume acme
+your-server> tandem tenant suspend acme --reason "the bill is open"
+your-server> tandem tenant erase acme
+  shows nothing is erased yet
+your-server> tandem tenant erase acme --confirm acme
+  shows acme is erased
 your-server> tandem person list
   shows owner
 your-server> tandem device list
