@@ -11,7 +11,7 @@ import (
 
 // bindName says what a connector's name stands for now: its address or program, and the digest of the tools that a person accepted.
 func (r *Room) bindName(ctx context.Context, name string) ([]op.Bound, error) {
-	c, err := r.load(ctx, op.CallerFrom(ctx).Tenant, name)
+	c, err := r.Load(ctx, op.CallerFrom(ctx).Tenant, name)
 	if err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func TestChangedToolsAreQuarantined(t *testing.T) {
 		o.calls.Load() != before {
 		t.Errorf("%v after %d calls", err, o.calls.Load()-before)
 	}
-	c, err := r.load(as(t), "local", "out")
+	c, err := r.Load(as(t), "local", "out")
 	if err != nil || c.State != wire.Quarantined {
 		t.Errorf("%+v %v", c, err)
 	}

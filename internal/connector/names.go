@@ -55,7 +55,7 @@ func (r *Room) accepted(ctx context.Context, c *wire.Connector) ([]wire.Tool, er
 	if tools, ok := r.offers.get(c.Accepted); ok {
 		return tools, nil
 	}
-	whole, err := r.load(ctx, c.Tenant, c.Name)
+	whole, err := r.Load(ctx, c.Tenant, c.Name)
 	if err != nil || whole.Digest != c.Accepted { // it has just changed: nothing of it is offered until somebody looked
 		return nil, err
 	}

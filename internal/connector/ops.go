@@ -88,6 +88,8 @@ func (r *Room) insert(ctx context.Context, tx *db.Tx, c *wire.Connector) (*wire.
 	if err := r.forget(tx, c); err != nil { // what was kept under its name was meant for another address
 		return nil, err
 	}
+	op.Row(ctx, placeSeal(c))
+	op.Seal(ctx, acceptSubject(c.Name))
 	return c, save(tx, c)
 }
 
@@ -131,11 +133,16 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.OK, 
 	tenant := op.CallerFrom(ctx).Tenant
 	c, err := scan(tx.QueryRow("SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, in.Name))
 	if db.NoRows(err) {
-		err = missing(in.Name)
+		c, err = &wire.Connector{Tenant: tenant, Name: in.Name}, nil
+		if !r.Vouch.Knows(tenant, placeKind, placeSubject(in.Name)) { // its row may be gone, and the journal's word not
+			err = missing(in.Name)
+		}
 	}
 	if err != nil {
 		return wire.OK{}, err
 	}
+	op.Seal(ctx, placeSubject(in.Name))
+	op.Seal(ctx, acceptSubject(in.Name))
 	if _, err := tx.Exec("DELETE FROM connector WHERE tenant = ? AND name = ?", tenant, in.Name); err != nil {
 		return wire.OK{}, err
 	}
@@ -183,7 +190,11 @@ func (r *Room) accept(ctx context.Context, in wire.AcceptIn) (*wire.Connector, e
 				WithNext("look at it again: tandem connector show %s", in.Name)
 		}
 	}
-	return r.look(ctx, tenant, in.Name, true)
+	c, err := r.look(ctx, tenant, in.Name, true)
+	if err == nil {
+		op.Row(ctx, acceptSeal(c))
+	}
+	return c, err
 }
 
 func (r *Room) callOp(ctx context.Context, in wire.CallIn) (wire.CallOut, error) {

@@ -43,6 +43,9 @@ type Room struct {
 	lasting lasting
 	see     See
 
+	// Vouch asks the journal about where connectors are and what was accepted of them.
+	Vouch op.Vouch
+
 	// Hidden are folders that no program sees, wherever its own folder is.
 	Hidden []string
 
@@ -94,12 +97,16 @@ func scan(row scanner) (*wire.Connector, error) {
 	return &c, nil
 }
 
-func (r *Room) load(ctx context.Context, tenant, name string) (*wire.Connector, error) {
+// Load is a connector as far as the journal vouches for it.
+func (r *Room) Load(ctx context.Context, tenant, name string) (*wire.Connector, error) {
 	c, err := scan(r.db.QueryRow(ctx, "SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?", tenant, name))
 	if db.NoRows(err) {
 		return nil, missing(name)
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, r.vouched(ctx, c)
 }
 
 func missing(name string) error {
@@ -132,7 +139,7 @@ func (r *Room) All(ctx context.Context, tenant string) ([]*wire.Connector, error
 
 // look asks a connector what it offers and stores the answer: ready when it is what was accepted, quarantined when not.
 func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*wire.Connector, error) {
-	c, err := r.load(ctx, tenant, name)
+	c, err := r.Load(ctx, tenant, name)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +188,7 @@ func settle(c *wire.Connector, tools []wire.Tool, failed error, accept bool) {
 
 // call makes one call, if the connector still offers what was accepted.
 func (r *Room) call(ctx context.Context, in wire.CallIn) (wire.CallOut, error) {
-	c, err := r.load(ctx, op.CallerFrom(ctx).Tenant, in.Connector)
+	c, err := r.Load(ctx, op.CallerFrom(ctx).Tenant, in.Connector)
 	if err != nil {
 		return wire.CallOut{}, err
 	}

@@ -108,7 +108,7 @@ func (f *flows) take(state string) *flow {
 }
 
 func (r *Room) login(ctx context.Context, in wire.NameIn) (wire.LoginOut, error) {
-	c, err := r.load(ctx, op.CallerFrom(ctx).Tenant, in.Name)
+	c, err := r.Load(ctx, op.CallerFrom(ctx).Tenant, in.Name)
 	if err != nil {
 		return wire.LoginOut{}, err
 	}
@@ -137,7 +137,7 @@ func (r *Room) login(ctx context.Context, in wire.NameIn) (wire.LoginOut, error)
 		if err != nil {
 			return wire.LoginOut{}, explain(ctx, c, newConversation(), nil, err)
 		}
-		c, err = r.load(ctx, c.Tenant, c.Name)
+		c, err = r.Load(ctx, c.Tenant, c.Name)
 		if err != nil {
 			return wire.LoginOut{}, err
 		}

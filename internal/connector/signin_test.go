@@ -56,7 +56,7 @@ func TestSignIn(t *testing.T) {
 	if err := r.Finish(back); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the same answer twice: %v", err)
 	}
-	if c, _ = r.load(as(t), "local", "mail"); c.State != wire.Quarantined || len(c.Tools) != 1 {
+	if c, _ = r.Load(as(t), "local", "mail"); c.State != wire.Quarantined || len(c.Tools) != 1 {
 		t.Fatalf("after the sign-in: %+v", c)
 	}
 	if c, err = r.accept(as(t), wire.AcceptIn{Name: "mail"}); err != nil || c.State != wire.Ready {
@@ -103,7 +103,7 @@ func TestSignIn(t *testing.T) {
 	if err := call(); dataOf(err, "auth") != "required" || strings.Contains(err.Error(), "access-token") {
 		t.Errorf("%v", err)
 	}
-	if c, _ = r.load(as(t), "local", "mail"); c.State != wire.AuthRequired {
+	if c, _ = r.Load(as(t), "local", "mail"); c.State != wire.AuthRequired {
 		t.Errorf("%+v", c)
 	}
 	if offers, _ := r.Offers(as(t), "local"); len(offers) != 0 {

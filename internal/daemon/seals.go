@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/automation"
+	"tandem/internal/connector"
 	"tandem/internal/db"
 	"tandem/internal/identity"
 	"tandem/internal/journal"
@@ -48,6 +49,7 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows,
 		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return terminal.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return connector.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return automation.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, d.db, d.journal.Vouch()) }}

@@ -75,7 +75,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	d.rooms.session.AsideAt = filepath.Join(d.data, "aside")
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box,
 		func(ctx context.Context) (*tool.Sight, error) { return session.SightOf(d.gate.Sight(ctx, "")) })
-	d.rooms.connector.Hidden = []string{d.data}
+	d.rooms.connector.Hidden, d.rooms.connector.Vouch = []string{d.data}, d.journal.Vouch()
 	d.rooms.connector.Callback = func() string {
 		if d.port == "" {
 			return ""
