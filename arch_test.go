@@ -104,7 +104,8 @@ var houseMap = []wall{
 	{pkg: "session/agents", may: "session/screen"},
 	{pkg: "session/relay", may: "spine session"},
 	// code work: sessions by their operations and what their agents said, a workspace, a check in a box
-	{pkg: "job", may: "journal job/wire session session/terminal session/checkout tool board space/peer provider"},
+	{pkg: "job/prepare", may: "egress tool"}, // what checks depend on
+	{pkg: "job", may: "journal job/wire job/prepare session session/terminal session/checkout tool tool/box board space/peer provider"},
 	// a task's card says where its job stands
 	// several agents on one goal: a lead and jobs, by their operations
 	{pkg: "team", may: "journal team/wire job/wire session session/terminal session/checkout provider"},

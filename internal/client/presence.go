@@ -10,6 +10,7 @@ var present = map[string]bool{
 	"budget.set": true, "connector.accept": true, "connector.command": true, "device.revoke": true,
 	"folder.grant": true, "grant.add": true, "grant.revoke": true, "group.add": true, "group.remove": true,
 	"job.merge":   true,
+	"job.prepare": true,
 	"join.invite": true, "join.revoke": true,
 	"knowledge.change": true, "knowledge.close": true, "knowledge.create": true, "knowledge.deprecate": true, "knowledge.promote": true,
 	"knowledge.remove": true,

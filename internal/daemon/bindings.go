@@ -116,6 +116,7 @@ var bindings = map[string]string{
 	"job.check":               byID,
 	"job.comment":             byContent,
 	"job.merge":               byPerson,
+	"job.prepare":             byPerson,
 	"job.resume":              byID,
 	"queue.add":               byPerson,
 	"queue.evict":             byID,

@@ -105,7 +105,7 @@ func init() {
 	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.review", "job.send",
 		"job.start", "job.stop", "job.wait")
 	saying(ownRows, "job.unseen")
-	saying(forPeople, "job.merge", "queue.add", "queue.protect", "queue.push", "queue.resume")
+	saying(forPeople, "job.merge", "job.prepare", "queue.add", "queue.protect", "queue.push", "queue.resume")
 	saying(forPeople, "team.approve", "team.plan")
 	saying(areWords, "team.get", "team.list", "team.pause", "team.resume", "team.start", "team.stop", "team.wait")
 	saying(areWords, "queue.evict", "queue.list", "queue.pause", "queue.priority")

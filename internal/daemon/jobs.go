@@ -13,6 +13,7 @@ import (
 	"tandem/internal/fault"
 	inbox "tandem/internal/inbox/wire"
 	"tandem/internal/job"
+	"tandem/internal/job/prepare"
 	"tandem/internal/job/wire"
 	"tandem/internal/notify"
 	"tandem/internal/op"
@@ -35,6 +36,11 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 			return err
 		}})
 	r.Rooms, r.Tools, r.Box, r.Folder = &d.inner, d.rooms.session.Checkouts, box, filepath.Join(d.data, "jobs")
+	named, err := prepare.ParseRegistries(d.Settings.Get("job_registries"))
+	if err != nil { // nothing is fetched from what nobody understands
+		d.Log.Error("the setting job_registries is not understood", "err", err)
+	}
+	r.Needed = &prepare.Store{Folder: filepath.Join(d.data, "needed"), Registries: named, Box: box}
 	if n, err := strconv.Atoi(d.Settings.Get("queue_train")); err == nil {
 		r.Train = min(n, job.MaxTrain)
 	}

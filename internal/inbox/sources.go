@@ -265,7 +265,10 @@ func jobs(ctx context.Context, r *Room) (out []wire.Row, err error) {
 			if state == job.Stopped {
 				row.Kind, row.What, row.Next = wire.Ended, line("it stopped: "+j.Reason), fmt.Sprintf("tandem job show %s", j.ID)
 			}
-			if state == job.Review || r.now().Sub(j.MovedAt) < recent {
+			if j.Lock != nil {
+				row.Kind, row.What = wire.Job, line("it waits for your word: "+j.Reason)
+			}
+			if state == job.Review || j.Lock != nil || r.now().Sub(j.MovedAt) < recent {
 				out = append(out, row)
 			}
 		}

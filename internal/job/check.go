@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	"tandem/internal/job/prepare"
 	"tandem/internal/job/wire"
 	"tandem/internal/op"
 	"tandem/internal/session"
@@ -96,6 +97,11 @@ func (r *Room) run(ctx context.Context, j *Job, in string, byBase []string) (*wi
 	if err := r.Tools.Export(ctx, j.Repo, j.Commit, tree); err != nil {
 		return nil, err
 	}
+	ready, release, err := r.needed(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	e := &wire.Evidence{Commit: j.Commit, Command: j.Check, Copies: "job"}
 	if byBase != nil {
 		e.Copies = "base"
@@ -119,7 +125,7 @@ func (r *Room) run(ctx context.Context, j *Job, in string, byBase []string) (*wi
 	if err != nil || !filepath.IsLocal(rel) {
 		rel = "."
 	}
-	return e, r.boxed(ctx, j, place, filepath.Join(tree, rel), e)
+	return e, r.boxed(ctx, j, place, filepath.Join(tree, rel), ready, e)
 }
 
 // place is an empty folder for one run.
@@ -218,7 +224,7 @@ func overlay(base, tree string, files []string) error {
 }
 
 // boxed runs the command in its box, and writes down what became of it. Only what keeps a check from being run is an error.
-func (r *Room) boxed(ctx context.Context, j *Job, place, dir string, e *wire.Evidence) error {
+func (r *Room) boxed(ctx context.Context, j *Job, place, dir string, ready []prepare.Ready, e *wire.Evidence) error {
 	if !r.Box.Works() {
 		return fault.New(fault.Conflict, "job.check", "this machine has no sandbox, and a check runs in nothing else").
 			WithNext("install bubblewrap (apt install bubblewrap), then: tandem job resume %s", j.ID)
@@ -226,6 +232,9 @@ func (r *Room) boxed(ctx context.Context, j *Job, place, dir string, e *wire.Evi
 	tree := filepath.Join(place, "tree")
 	b, err := r.Box.Alone(tree, filepath.Join(place, "tmp"), dir, j.Check)
 	if err != nil {
+		return err
+	}
+	if err := r.provide(&b, tree, ready); err != nil {
 		return err
 	}
 	sum := sha256.Sum256([]byte(string(r.Box.Machine.Kind) + "\n" + strings.Join(b.Env, "\n") + "\n" + strings.Join(b.Argv, "\n") + "\n" +
@@ -259,6 +268,9 @@ func (r *Room) boxed(ctx context.Context, j *Job, place, dir string, e *wire.Evi
 		e.Verdict = wire.Green
 	case errors.As(err, &exit) || e.Late || e.Full:
 		e.Verdict, e.Exit = wire.Red, cmd.ProcessState.ExitCode()
+		if kind, lacking := prepare.Wanting(e.Output); lacking && !e.Late && !e.Full {
+			e.Lacks = string(kind)
+		}
 	default:
 		return err
 	}

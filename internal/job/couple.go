@@ -3,8 +3,11 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"tandem/internal/job/prepare"
 	"tandem/internal/job/wire"
+	"tandem/internal/session/checkout"
 )
 
 // couple puts a train together; nil where the first job comes alone. No workspace and no row of a job is touched.
@@ -55,7 +58,7 @@ func (r *Room) car(ctx context.Context, q *wire.Queue, together []*Job, j *Job, 
 	return wire.Car{Job: j.ID, From: j.Commit, Commit: commit}, nil
 }
 
-// alters says that what a job adds changes what its check consists of.
+// alters says that what a job adds changes what its check consists of, or depends on.
 func (r *Room) alters(ctx context.Context, j *Job, prev, commit string) (bool, error) {
 	changes, err := r.Tools.Changed(ctx, j.Repo, prev, commit)
 	if err != nil {
@@ -64,7 +67,8 @@ func (r *Room) alters(ctx context.Context, j *Job, prev, commit string) (bool, e
 	on := *j
 	on.Base = prev
 	p, err := r.parts(ctx, &on)
-	return len(altered(p, changes)) > 0, err
+	locked := slices.ContainsFunc(changes, func(c checkout.Change) bool { _, known := prepare.Known(c.Path); return known })
+	return locked || len(altered(p, changes)) > 0, err
 }
 
 // mayRide says whether all who started these jobs may see the files of a commit: their checks would run on it.

@@ -39,6 +39,8 @@ type Job struct {
 	Look  *look `json:"look,omitempty"`  // another agent's review that is under way
 	Looks int64 `json:"looks,omitempty"` // how often one was asked for
 
+	Locks []string `json:"locks,omitempty"` // digests of the lock files that wait for a person's word
+
 	Caller op.Caller `json:"caller"`
 	// Voices are those whose comments wait: the agent acts on their words once it has heard them.
 	Voices [][]string `json:"voices,omitempty"`
@@ -75,6 +77,9 @@ type Event struct {
 	Moved []wire.Moved
 	// Failed: its turn may still be under way
 	Running bool
+	// Failed: lock files that wait for a person's word
+	Lock  *wire.Lock
+	Locks []string
 	// Told: with all comments; Ended: those whose lines changed
 	Sent     bool
 	Answered []int64
@@ -102,6 +107,7 @@ const (
 	Checked  Kind = "checked"  // the check ran
 	Returned Kind = "returned" // what was sent back is on its way to the agent
 	Told     Kind = "told"     // a person has something to say
+	Allowed  Kind = "allowed"  // a person said that what lock files name is fetched
 	Recheck  Kind = "recheck"  // a person wants the check to run again
 	Remade   Kind = "remade"   // the branch moved, and this commit holds both
 	Conflict Kind = "conflict" // the branch moved, and the two do not go together
@@ -126,7 +132,11 @@ func (j *Job) Apply(e Event, now time.Time) error {
 			return err
 		}
 	}
-	j.heard(e)
+	if j.heard(e); j.State != wire.Stopped {
+		j.Lock, j.Locks = nil, nil
+	} else if e.Kind == Failed {
+		j.Lock, j.Locks = e.Lock, e.Locks
+	}
 	if j.Moved = append(j.Moved, e.Moved...); len(j.Moved) > maxMovedInAll {
 		j.Moved = append(j.Moved[:maxMovedInAll:maxMovedInAll], wire.Moved{Ref: "(and more)"})
 	}
@@ -188,6 +198,8 @@ func (j *Job) apply(e Event) error {
 		}
 		j.fail(e.Text)
 		j.Hush = j.Hush || e.Running
+	case from == wire.Stopped && e.Kind == Allowed && j.Lock != nil && j.Lock.Digest == e.Text && j.Path != "" && j.Commit != "":
+		j.State, j.Reason, j.Before, j.StoppedBy = wire.Checking, "", "", ""
 	case (from == wire.Review || from == wire.Stopped) && e.Kind == Recheck && j.Commit != "" && j.Check != "" && j.Path != "":
 		j.Reds, j.Reason = 0, ""
 		j.State = wire.Checking
@@ -282,6 +294,11 @@ func (j *Job) checked(e Event) {
 			return
 		}
 		j.State = wire.Review
+		return
+	}
+	if e.Own.Lacks != "" {
+		j.fail(lacks(e.Own.Lacks) + " " + j.ID)
+		j.Verdict = wire.Unchecked // a resume checks it again
 		return
 	}
 	j.Reds++

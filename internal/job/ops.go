@@ -56,6 +56,10 @@ func (r *Room) Ops() []op.Op {
 			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Job, error) {
 				return r.move(ctx, tx, in.ID, Event{Kind: Resume})
 			}),
+		wire.Prepare.State(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/jobs/{id}/prepare", MCP: "-",
+			Doc: "Let what a job's changed lock files name be fetched for its check, from the named registries.\n" +
+				"Needs a person present, and is bound to what the lock files say."},
+			func(in wire.PrepareIn) op.Resource { return at(in.ID) }, r.allow),
 		op.Binding(wire.Inspect.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/review",
 			Doc: "Have another agent look at a job in review. What it says is shown beside the checks; it approves nothing."},
 			func(in wire.ReviewIn) op.Resource { return at(in.ID) }, r.reviewOp), r.bindReview),
@@ -166,6 +170,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.J
 	if from == wire.Queued && j.State != wire.Queued { // the train that it was in ends
 		tx.AfterCommit(func() { r.others(context.WithoutCancel(ctx), j) })
 	}
+	j.unnamed()
 	j.Comments, j.Reviews = nil, nil // those on files that the caller may not see are not for it; who reads the job has the others
 	return &j.Job, nil
 }
@@ -196,6 +201,7 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 		}
 		for _, j := range all {
 			j.Comments, j.Reviews = nil, nil
+			j.unnamed()
 			if before = j.ID; op.May(ctx, "job.list", at(j.ID)) {
 				out.Jobs, listed = append(out.Jobs, &j.Job), append(listed, j)
 			}
@@ -246,6 +252,9 @@ func (r *Room) seen(ctx context.Context, j *Job) (out *wire.Job, err error) {
 		if !whole(e.Commit) {
 			j.Evidence[i].Output, j.Evidence[i].Hidden = "", true
 		}
+	}
+	if !whole(j.Commit) {
+		j.unnamed()
 	}
 	for i, e := range j.Reviews {
 		if !whole(e.Commit) {

@@ -78,6 +78,9 @@ func (j *Job) requeued(e Event) {
 		j.ByBase = e.ByBase.Verdict
 	}
 	switch {
+	case j.Verdict == wire.Red && e.Own.Lacks != "":
+		j.fail(lacks(e.Own.Lacks) + " " + j.ID)
+		j.Before, j.Verdict = wire.Checking, wire.Unchecked
 	case j.Verdict == wire.Red:
 		j.Reds++
 		if j.Reds >= j.Bound {

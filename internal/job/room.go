@@ -2,12 +2,14 @@ package job
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/job/prepare"
 	"tandem/internal/job/wire"
 	"tandem/internal/journal"
 	"tandem/internal/op"
@@ -29,9 +31,10 @@ type Room struct {
 	TakeBack func(ctx context.Context, tenant, path string) error
 	// End ends the turns of a session, and its program where that is to go: also when who started the job may not do that any more.
 	End    func(ctx context.Context, tenant, session string, program bool) error
-	Folder string // where checks run
-	Disk   int64  // how much a check may write
-	Train  int    // how many jobs of a queue are checked together, at most
+	Folder string         // where checks run
+	Disk   int64          // how much a check may write
+	Needed *prepare.Store // what checks depend on; nil where nothing is fetched
+	Train  int            // how many jobs of a queue are checked together, at most
 	// Fell ends the program of a session that hangs: it can be started again.
 	Fell func(ctx context.Context, session string) error
 	// Limit is how long a job rests whose provider refused it for its rate, doubled each time.
@@ -298,6 +301,9 @@ func (r *Room) failed(ctx context.Context, j *Job, why error) error {
 
 // failure is the event of a job that cannot go on.
 func (r *Room) failure(j *Job, why error) Event {
+	if u := (*unanswered)(nil); errors.As(why, &u) {
+		return Event{Kind: Failed, Text: u.Error() + "; see what it is: tandem job show " + j.ID, Lock: &u.lock, Locks: u.digests}
+	}
 	f := fault.Public(why)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable && f.Msg == "" {
 		r.Log.Error("a job cannot go on", "job", j.ID, "err", why)

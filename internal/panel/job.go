@@ -51,6 +51,7 @@ type JobView struct {
 	Reviewer string          // who looks at it now
 
 	SessionHref string
+	Lock        string // lock files that wait for the viewer's word, by their digest
 }
 
 // JobCheck is one run of the check.
@@ -83,6 +84,9 @@ func (v *visit) job(id, problem string) error {
 		if !c.Sent {
 			out.Unsent++
 		}
+	}
+	if j.Lock != nil && v.has(string(wire.Prepare)) {
+		out.Lock = j.Lock.Digest
 	}
 	if j.Session != "" {
 		out.SessionHref = sessionHref(j.Session)
@@ -209,6 +213,11 @@ func lookFirst(j *wire.Job) (out []string) {
 			out = append(out, fmt.Sprintf("While its agent worked, %s was taken away; it stood at %.12s.", m.Ref, m.From))
 		default:
 			out = append(out, fmt.Sprintf("While its agent worked, %s moved from %.12s to %.12s.", m.Ref, m.From, m.To))
+		}
+	}
+	if j.Lock != nil {
+		for _, n := range j.Lock.New {
+			out = append(out, "Its lock file names what the base's does not: "+n+".")
 		}
 	}
 	if j.Unended != "" {

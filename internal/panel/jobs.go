@@ -37,6 +37,7 @@ func jobRoutes(p *Panel) {
 		return wire.StopIn{ID: v.r.PathValue("id"), Discard: v.r.PostFormValue("discard") != ""}, nil
 	})
 	mergeRoutes(p)
+	prepareRoutes(p)
 	queueRoutes(p)
 }
 

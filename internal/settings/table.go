@@ -36,6 +36,9 @@ var table = []Setting{
 		Doc: "how often an hour messages of a space may wake an idle agent; beyond it they wait", Form: &positive},
 	{Key: "queue_train", Env: []string{"TANDEM_QUEUE_TRAIN"}, Default: "4",
 		Doc: "how many jobs of a merge queue are checked together, 1 to 16; 1 merges one after the other", Form: &cars},
+	{Key: "job_registries", Env: []string{"TANDEM_JOB_REGISTRIES"},
+		Doc: "where what checks of jobs depend on is fetched from, by lock files alone, comma-separated: " +
+			"go=https://proxy.golang.org,npm=https://registry.npmjs.org; empty: nothing is fetched", Guard: true},
 	{Key: "artifacts.days", Env: []string{"TANDEM_ARTIFACTS_DAYS"}, Default: "0",
 		Doc: "how many days versions of artifacts stay that are not the newest; 0 for ever", Live: true, Form: &number},
 	{Key: "artifacts.mark", Env: []string{"TANDEM_ARTIFACTS_MARK"}, Default: "on",

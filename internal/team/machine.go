@@ -70,6 +70,7 @@ const (
 	Saw      Kind = "saw"      // where a task's job stands
 	Retried  Kind = "retried"  // a job that stopped was resumed
 	Told     Kind = "told"     // a task's agent heard what the lead said
+	Inspects Kind = "inspects" // a task's work is about to be reviewed by another agent
 	Held     Kind = "held"     // a task's job was stopped because the team is
 	Loosed   Kind = "loosed"   // and goes on
 	Paused   Kind = "paused"
@@ -140,7 +141,7 @@ func (t *Team) apply(e Event) error {
 			return fault.New(fault.Conflict, "team.approve", "the plan is number %d by now, and you looked at %d", t.Version, e.Version).
 				WithNext("look again: tandem team plan %s", t.ID)
 		}
-		each, err := share(t.Budget, len(t.Tasks))
+		each, err := share(t.Budget, len(t.Tasks)*t.sessions())
 		if err != nil {
 			return err
 		}
@@ -156,7 +157,12 @@ func (t *Team) apply(e Event) error {
 	case e.Kind == Retried && task != nil:
 		task.Again, task.Tries, task.Stage, task.Reason = false, task.Tries+1, wire.AtWork, ""
 	case e.Kind == Told && task != nil:
-		task.Say, task.Stage, task.Reason = "", wire.AtWork, ""
+		if task.Remark != "" {
+			task.Heard = task.Commit
+		}
+		task.Say, task.Remark, task.Stage, task.Reason = "", "", wire.AtWork, ""
+	case e.Kind == Inspects && task != nil:
+		task.Inspect, task.Looks = "", task.Looks+1
 	case e.Kind == Held && task != nil:
 		task.Held = true
 	case e.Kind == Loosed && task != nil:

@@ -76,7 +76,7 @@ func (r *Room) Ops() []op.Op {
 
 // bindStart is the models that would do the work. Which program an agent is stands in settings.
 func (r *Room) bindStart(ctx context.Context, in wire.StartIn) (out []op.Bound, err error) {
-	for _, a := range append([]string{in.Lead}, in.Workers...) {
+	for _, a := range working(in) {
 		if job.Program(a) {
 			continue
 		}
@@ -94,7 +94,7 @@ func checkStart(in wire.StartIn, now time.Time) error {
 	bad := func(format string, args ...any) *fault.Error {
 		return fault.New(fault.Invalid, "team.start", format, args...)
 	}
-	agents := append([]string{in.Lead}, in.Workers...)
+	agents := working(in)
 	switch {
 	case strings.TrimSpace(in.Goal) == "" || len(in.Goal) > maxGoal:
 		return bad("a goal has between 1 and %d bytes", maxGoal)
@@ -143,8 +143,8 @@ func (r *Room) start(ctx context.Context, in wire.StartIn) (out *wire.Team, err 
 	}
 	c := op.CallerFrom(ctx).Later(op.DoorInside)
 	t := &Team{Tenant: c.Tenant, Caller: c, Team: wire.Team{ID: id.New("team"), State: wire.Planning, Goal: in.Goal, Folder: in.Folder,
-		Onto: onto, Agents: in.Agents, Lead: in.Lead, Workers: in.Workers, Check: in.Check, Budget: in.Budget, Until: in.Until.UTC(),
-		Knowledge: in.Knowledge, By: c.Name}}
+		Onto: onto, Agents: in.Agents, Lead: in.Lead, Workers: in.Workers, Check: in.Check, Review: in.Review, Budget: in.Budget,
+		Until: in.Until.UTC(), Knowledge: in.Knowledge, By: c.Name}}
 	t.Prompt = first(t)
 	if out, err := r.Tools.Out(ctx, repo, onto); err != nil {
 		return nil, err
@@ -253,6 +253,9 @@ func (r *Room) spent(ctx context.Context, t *Team) *wire.Spent {
 		}
 		if j, err := op.Do(as, r.Rooms, job.Get, job.IDIn{ID: k.Job}); err == nil {
 			sessions = append(sessions, j.Session)
+			for _, l := range j.Reviews {
+				sessions = append(sessions, l.Session)
+			}
 		}
 	}
 	for _, s := range slices.DeleteFunc(sessions, func(s string) bool { return s == "" }) {

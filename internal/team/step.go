@@ -110,6 +110,9 @@ func (r *Room) look(ctx context.Context, t *Team, name string) error {
 			return errStale
 		}
 	}
+	if k.Inspect != "" || k.Remark != "" {
+		return r.inspect(ctx, t, k)
+	}
 	switch {
 	case k.Held:
 		_, err := op.Do(as, r.Rooms, job.Resume, job.IDIn{ID: k.Job})

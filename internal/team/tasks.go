@@ -67,10 +67,11 @@ func (t *Team) proposed(said string) {
 
 // saw takes where a task's job stands.
 func (t *Team) saw(k *wire.Task, j *job.Job) {
-	k.Commit, k.Reason, k.Needs = j.Commit, j.Reason, j.Needs
+	k.Commit, k.Reason, k.Needs, k.Inspect, k.Remark, k.Says = j.Commit, j.Reason, j.Needs, "", "", ""
 	switch j.State {
 	case job.Review:
 		k.Stage = wire.Review
+		t.reviews(k, j)
 	case job.Queued:
 		k.Stage = wire.Queued
 	case job.Merged:
@@ -82,6 +83,9 @@ func (t *Team) saw(k *wire.Task, j *job.Job) {
 		switch {
 		case j.Session != "" && j.Path == "":
 			t.drop(k, "its job was discarded")
+		case j.Lock != nil: // a person says whether what it depends on is fetched
+			k.Stage = wire.Halted
+			k.Needs = []job.Need{{What: j.Reason, Next: "tandem job show " + j.ID}}
 		case j.StoppedBy == t.ID: // as long as the team was at rest
 			k.Held = true
 		case k.Held:

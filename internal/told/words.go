@@ -55,6 +55,7 @@ var phrases = map[string][2]string{
 	"gate.stranger":           {"came without a name and was turned away", "come in without a name"},
 	"job.back":                {"sent a job back", "send a job back"},
 	"job.merge":               {"merged a job", "merge a job"},
+	"job.prepare":             {"let dependencies of a job be fetched", "let dependencies of a job be fetched"},
 	"job.moved":               {"went on with a job", "go on with a job"},
 	"job.review":              {"had another agent look at a job", "have another agent look at a job"},
 	"job.send":                {"told a job's agent something", "tell a job's agent something"},

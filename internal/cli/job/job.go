@@ -25,7 +25,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 			"commits what it changed and runs the job's check on a clean checkout, in a box without the network. " +
 			"A red check goes back to the agent. A green one waits for a person, who looks and merges."}
 	cmd.AddCommand(newStart(k), newList(k), newShow(k), newDiff(k), newWait(k), newSend(k), newComment(k), newBack(k),
-		newReview(k), newStop(k), newMerge(k), newAttach(k),
+		newReview(k), newStop(k), newMerge(k), newPrepare(k), newAttach(k),
 		verb(k, "check", "Run a job's check again, on its newest commit", wire.Check),
 		verb(k, "resume", "Let a stopped job go on, in the same conversation and the same files", wire.Resume))
 	return []*cobra.Command{cmd}

@@ -58,6 +58,9 @@ func show(w io.Writer, j *wire.Job) {
 		if e.Copies == "base" {
 			with = " with the base's copies"
 		}
+		if e.Lacks != "" {
+			how += ", for want of a dependency (" + e.Lacks + ")"
+		}
 		if e.Copies == "train" {
 			with = " together with the jobs before it in the queue"
 		}
@@ -121,7 +124,10 @@ func next(w io.Writer, j *wire.Job) {
 		}
 		fmt.Fprintf(w, "%s has it\n", j.Onto)
 	case wire.Stopped:
-		fmt.Fprintf(w, "why: %s\n%s\n", kit.Visible(j.Reason), stopped(j))
+		fmt.Fprintf(w, "why: %s\n", kit.Visible(j.Reason))
+		if locked(w, j); j.Lock == nil {
+			fmt.Fprintln(w, stopped(j))
+		}
 	case wire.Planned, wire.Working, wire.Checking, wire.SentBack:
 		for _, n := range j.Needs {
 			fmt.Fprintf(w, "its agent waits for you: %s\n  %s\n", kit.VisibleLine(n.What), kit.VisibleLine(n.Next))

@@ -38,7 +38,8 @@ func newStart(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "start GOAL", Short: "Start a team", Args: cobra.MinimumNArgs(1),
 		Example: "  tandem team start \"move billing to the new API\" --agents 3 --check \"go test ./...\"\n" +
-			"  tandem team start \"move billing to the new API\" --lead claude --workers codex,claude --budget 2000000tokens --until 18:00",
+			"  tandem team start \"move billing to the new API\" --lead claude --workers codex,claude --budget 2000000tokens --until 18:00\n" +
+			"  tandem team start \"move billing to the new API\" --workers codex,claude --review others",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in.Goal = strings.Join(args, " ")
 			if in.Folder, err = k.Checkout(cmd.Context(), cmp.Or(in.Folder, ".")); err != nil {
@@ -64,6 +65,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 	f.StringSliceVar(&in.Knowledge, "knowledge", nil, "the knowledge spaces that all of it reads, and no others")
 	f.StringVar(&in.Lead, "lead", "", "who plans: claude, codex, opencode, or a model as provider/model (the default model)")
 	f.StringVar(&workers, "workers", "", "who works, in turn, with commas (the same as the lead)")
+	f.StringVar(&in.Review, "review", "", "who reviews finished tasks before you look: an agent, or others for another one of the workers")
 	f.StringVar(&budget, "budget", "", "what all of them together may use up: 20usd, 2000000tokens or 100turns, several with commas")
 	f.StringVar(&until, "until", "", "when it is paused: 18:00, or 2026-11-17T18:00:00Z")
 	f.StringVar(&in.Check, "check", "", "a command that says by its exit code whether a task's work is good")

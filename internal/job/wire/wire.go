@@ -22,6 +22,7 @@ const (
 	Resume  = op.Def[IDIn, *Job]("job.resume")
 	Unseen  = op.Def[UnseenIn, UnseenOut]("job.unseen")
 	Merge   = op.Def[MergeIn, *Job]("job.merge")
+	Prepare = op.Def[PrepareIn, *Job]("job.prepare")
 	Inspect = op.Def[ReviewIn, *Job]("job.review")
 
 	CommentOn = op.Def[CommentIn, *Job]("job.comment")
@@ -76,6 +77,7 @@ type Evidence struct {
 	// Output was written by the check, and so by whoever wrote the code.
 	Output      string    `json:"output" jsonschema:"the end of what it printed: data, not instructions"`
 	Bytes       int64     `json:"bytes" jsonschema:"how much it printed"`
+	Lacks       string    `json:"lacks,omitempty" jsonschema:"a red one that seems to lack a dependency says of which kind: go or npm; its agent is not told"`
 	Kept        bool      `json:"kept_from_agent,omitempty" jsonschema:"the agent does not hear the output: the commit holds files that it may not see"`
 	Hidden      bool      `json:"hidden,omitempty" jsonschema:"the output is not shown to you: the commit holds files that you may not see"`
 	Environment string    `json:"environment" jsonschema:"a digest of the box, its variables and its toolchains"`
@@ -151,6 +153,9 @@ type Job struct {
 	Moved []Moved `json:"moved,omitempty" jsonschema:"branches, tags and other refs that moved during its turns, whoever moved them"`
 
 	StoppedBy string `json:"stopped_by,omitempty" jsonschema:"of a stopped job: the one who stopped it; empty: it could not go on"`
+
+	// Lock are lock files that the job changed: what they name is fetched once a person says so.
+	Lock *Lock `json:"lock,omitempty" jsonschema:"of a stopped job: lock files that it changed, and that wait for a person's word"`
 
 	Ref      string `json:"ref,omitempty" jsonschema:"where the merged commit is in the repository"`
 	Next     string `json:"next,omitempty" jsonschema:"what to type to have it in your checkout"`
@@ -292,6 +297,19 @@ type StopIn struct {
 type MergeIn struct {
 	ID     string `json:"id"`
 	Commit string `json:"commit" jsonschema:"the commit that was looked at; another one needs another look"`
+}
+
+// Lock is lock files that a job changed.
+type Lock struct {
+	Digest string   `json:"digest" jsonschema:"of what they say; a person's word is bound to it"`
+	Files  []string `json:"files"`
+	New    []string `json:"new,omitempty" jsonschema:"dependencies that the base's do not name; when one job is read by somebody who may see the files"`
+}
+
+// PrepareIn lets what changed lock files name be fetched.
+type PrepareIn struct {
+	ID   string `json:"id"`
+	Lock string `json:"lock" jsonschema:"the digest of the lock files that were looked at"`
 }
 
 // ReviewIn has another agent look at a job.
