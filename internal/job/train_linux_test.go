@@ -1,8 +1,10 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -20,6 +22,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/checkout"
 	"tandem/internal/testenv"
+	"tandem/test/bookmark"
 )
 
 // station is a repository with approved jobs that wait in the queue of main, and servers that may die.
@@ -61,11 +64,21 @@ func (s *station) add(name, check string, files map[string]string) {
 	j := &Job{Tenant: "t", Branch: "tandem/" + name, Work: path, Job: wire.Job{ID: id, State: wire.Queued, Task: name, Check: check,
 		Seconds: 60, Bound: 3, Repo: s.repo, Base: s.git("rev-parse", "main"), Onto: "main", Path: path, Commit: commit, Approved: commit,
 		ApprovedBy: "ann", Session: "ses_" + name, Agent: "m/m", Turns: 2, QueuedAt: time.Unix(int64(100+len(s.jobs)), 0)}}
-	if j.Verdict = wire.Unchecked; check != "" {
-		j.Verdict = wire.Green
-	}
-	s.jobs = append(s.jobs, id)
-	if err := s.DB.Write(s.t.Context(), func(tx *db.Tx) error { return s.insert(tx, j) }); err != nil {
+	j.Verdict, s.jobs = wire.Unchecked, append(s.jobs, id)
+	if err := s.DB.Write(s.t.Context(), func(tx *db.Tx) error {
+		approved := *j
+		j.State = wire.Checking
+		if err := s.insert(tx, j); err != nil {
+			return err
+		}
+		// its check was green before it was approved
+		if err := s.settleIn(tx, j, Event{Kind: Checked, Own: &wire.Evidence{Commit: commit, Command: check, Copies: "job",
+			Verdict: wire.Green}}); err != nil {
+			return err
+		}
+		_, err := s.change(tx, "t", id, func(now *Job) error { *now = approved; now.Verdict = wire.Green; return nil })
+		return err
+	}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -208,6 +221,7 @@ func (s *station) judge(ends map[string]string) {
 			green[j.Commit] = map[string]bool{j.Check: true}
 		}
 	}
+	s.independently()
 	prev := ""
 	for i, at := range s.places() {
 		if i > 0 {
@@ -228,6 +242,37 @@ func (s *station) judge(ends map[string]string) {
 	}
 	if q, err := s.queue(s.t.Context(), "t", s.repo, "main"); err != nil || q.Train != nil {
 		s.t.Errorf("a train is left: %+v %v", q.Train, err)
+	}
+}
+
+// independently has another program say whether main only ever stood where checks had passed, from the journal and the repository.
+func (s *station) independently() {
+	s.t.Helper()
+	var lines bytes.Buffer
+	for from := int64(0); ; {
+		page, err := s.Journal.Read(s.t.Context(), "t", from, 500, journal.Filter{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, e := range page {
+			text, err := json.Marshal(e)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			lines.Write(append(text, '\n'))
+			from = e.Seq
+		}
+		if len(page) < 500 {
+			break
+		}
+	}
+	entries, err := bookmark.Read(&lines)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	v, err := bookmark.Judge(entries, bookmark.Repository{Path: s.repo, Env: s.env}, "main")
+	if err != nil || v.Places == 0 || v.Jobs == 0 || len(v.Wrong) > 0 {
+		s.t.Errorf("an independent look at main: %+v %v", v, err)
 	}
 }
 
