@@ -28,6 +28,23 @@ func (s *seat) hangs(long time.Duration) bool {
 	return s.turn != nil && !last.IsZero() && time.Since(last) > long
 }
 
+// stillFor is how long a program may be stopped by a signal in its turn: a person who stops it to look has that long.
+const stillFor = 5 * time.Second
+
+// stands says that the program was stopped by a signal in its turn, and that nobody let it go on. It is looked at once a second.
+func (s *seat) stands() bool {
+	if now := time.Now(); now.Sub(s.glimpsed) >= time.Second {
+		s.glimpsed = now
+		switch stopped := s.turn != nil && frozen(s.pane.PID, s.row.Agent); {
+		case !stopped:
+			s.frozen = time.Time{}
+		case s.frozen.IsZero():
+			s.frozen = now
+		}
+	}
+	return s.turn != nil && !s.frozen.IsZero() && time.Since(s.frozen) >= stillFor
+}
+
 // calls keeps which tools that the program called have not ended.
 func (s *spoken) calls(a *agents.Act) {
 	if a.Ended {

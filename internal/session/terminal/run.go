@@ -65,6 +65,8 @@ type seat struct {
 	spent    error         // the budget that ends the turn
 	signals  []string      // of the program, that were there
 	moved    time.Time     // last sign of life
+	glimpsed time.Time     // when it was last looked whether its program was stopped
+	frozen   time.Time     // since when it is
 	tended   time.Time     // its home
 	lent     time.Time     // when the sign-in that it was lent ends; zero where that is not known
 	glanced  time.Time     // at the policy
@@ -272,7 +274,9 @@ func (s *seat) look(ctx context.Context) {
 		return
 	}
 	s.pane = pane
-	s.prog.look(ctx)
+	if s.prog.look(ctx); s.stands() {
+		s.set(Hung, "process", "its program was stopped by a signal")
+	}
 }
 
 func (s *seat) screen(ctx context.Context) (screen.Reading, error) {

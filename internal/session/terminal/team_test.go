@@ -188,7 +188,7 @@ func TestATeamInTrouble(t *testing.T) {
 	agents := map[string]string{"killed": "claude", "hung": "codex", "limited": "codex"}
 	plan := teams.Plan{Tasks: []teams.Item{{Name: "killed", Text: "make killed [[slow 300]]", Agent: "claude"},
 		{Name: "hung", Text: "make hung [[slow 300]]", Agent: "codex"}, {Name: "limited", Text: "make limited [[err 429]]", Agent: "codex"}}}
-	h := newCrew(t, plan, "TANDEM_HANG_SECS=10", "TANDEM_LIMIT_SECS=1")
+	h := newCrew(t, plan, "TANDEM_LIMIT_SECS=1") // a stopped program is seen long before hang_secs
 	lead := &h.model.Script.Rules[0]
 	looks := scripted.Step{Tool: "Bash", Args: json.RawMessage(`{"command":"touch looked","description":"look"}`)}
 	lead.Turns = append([]scripted.Turn{{looks}}, lead.Turns...)
