@@ -19,7 +19,7 @@ var tenantTables = []struct {
 	{"gate", []string{"gate_call", "gate_intent"}},
 	{"invite", []string{"invite", "invite_use"}},
 	{"job", []string{"job", "job_evidence", "job_queue"}},
-	{"knowledge", []string{"knowledge", "knowledge_item", "knowledge_number", "knowledge_posting"}},
+	{"knowledge", []string{"knowledge", "knowledge_item", "knowledge_number", "knowledge_posting", "knowledge_read"}},
 	{"login", []string{"login"}},
 	{"memory", []string{"memory_number", "memory_place", "memory_posting", "memory_record", "memory_source", "memory_told",
 		"memory_vector", "memory_version"}},
