@@ -26,7 +26,7 @@ type wall struct {
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
 	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire artifact/wire " +
-		"memory/wire source/wire knowledge/wire job/wire team/wire login/wire server/wire",
+		"pack/wire memory/wire source/wire knowledge/wire job/wire team/wire login/wire server/wire",
 	"rooms": "resource board space space/peer session connector notify tunnel schedule automation artifact memory source knowledge " +
 		"repo/host login",
 }
@@ -73,6 +73,7 @@ var houseMap = []wall{
 	{pkg: "schedule/wire"},
 	{pkg: "job/wire"},
 	{pkg: "automation/wire"},
+	{pkg: "pack/wire"},
 	{pkg: "team/wire", may: "job/wire"},
 	{pkg: "artifact/wire"},
 	{pkg: "memory/wire", may: "source/wire"}, // a search quotes passages of sources beside records
@@ -123,9 +124,13 @@ var houseMap = []wall{
 	{pkg: "automation", may: "spine automation/wire automation/clock automation/spec automation/run automation/hook " +
 		"automation/watch tool tool/box session session/terminal provider repo/diff resource/wire artifact/wire artifact/check " +
 		"artifact/make"}, // a version is shown as what it changes
-	{pkg: "artifact", may: "artifact/wire repo/diff"},         // what automations made
-	{pkg: "artifact/check", pure: true},                       // what is wrong with it
-	{pkg: "artifact/make", pure: true, may: "artifact/check"}, // reports, pages, slides, tables; a cell is no formula by the same rule
+	{pkg: "pack", may: "pack/wire automation/wire repo/diff"},    // what is installed together
+	{pkg: "pack/folder", may: "pack/wire"},                       // a pack as files
+	{pkg: "pack/parts", may: "pack/wire pack/folder"},            // those that come with the program
+	{pkg: "cli/pack", may: "cli/* wires pack/folder pack/parts"}, // a pack is read where it lies
+	{pkg: "artifact", may: "artifact/wire repo/diff"},            // what automations made
+	{pkg: "artifact/check", pure: true},                          // what is wrong with it
+	{pkg: "artifact/make", pure: true, may: "artifact/check"},    // reports, pages, slides, tables; a cell is no formula by the same rule
 	{pkg: "memory", may: "memory/wire source/wire memory/text memory/postings memory/vector"},
 	{pkg: "memory/postings", may: "memory/text"},           // which texts have which terms, in a table of a room
 	{pkg: "memory/text", pure: true},                       // terms, queries, scores

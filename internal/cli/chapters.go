@@ -10,7 +10,7 @@ var chapters = []struct {
 }{
 	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server",
 		"uninstall", "man", "version"}},
-	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "team", "relay", "automation", "artifact",
+	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "team", "relay", "automation", "pack", "artifact",
 		"provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "memory", "source", "knowledge", "resource", "invite", "person", "group",

@@ -28,6 +28,7 @@ import (
 	"tandem/internal/cli/knowledge"
 	"tandem/internal/cli/mcp"
 	"tandem/internal/cli/memory"
+	"tandem/internal/cli/pack"
 	"tandem/internal/cli/policy"
 	"tandem/internal/cli/queue"
 	"tandem/internal/cli/repo"
@@ -187,6 +188,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	audit.Commands,
 	artifact.Commands,
 	automation.Commands,
+	pack.Commands,
 	board.Commands,
 	connector.Commands,
 	identity.Commands,

@@ -69,6 +69,7 @@ var arguments = map[string][]source{
 	"artifact NAME":    made,
 	"automation NAME":  works,
 	"automation RUN":   runs,
+	"pack PACK":        {{"pack.list", "packs", nil, []string{"name"}, "title"}},
 	"relay RELAY":      relays,
 	"tenant NAME":      tenants,
 	"grant revoke ID":  {{"grant.list", "grants", nil, []string{"id"}, "resource"}},

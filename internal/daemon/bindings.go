@@ -52,6 +52,8 @@ var bindings = map[string]string{
 	"actor.add":               byValue,
 	"actor.disable":           byPerson,
 	"device.revoke":           byPerson,
+	"pack.install":            byPerson,
+	"pack.remove":             byName,
 	"person.remove":           byPerson,
 	"approval.always":         byPerson,
 	"approval.decide":         byPerson,

@@ -17,6 +17,7 @@ var looksByPost = map[string]string{
 	"audit.anchor":    "signs what is there; keeping the signature changes no record",
 	"audit.verify":    "its input is a checkpoint, too long for an address; keeping how far it came changes no record",
 	"policy.explain":  "its input is a case, too long for an address",
+	"pack.preview":    "its input is a pack, too long for an address",
 	"policy.test":     "its input is a list of cases",
 	"policy.why_not":  "its input is a case, too long for an address",
 	"repo.check":      "its input is a list of objects",

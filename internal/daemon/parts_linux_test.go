@@ -12,27 +12,30 @@ import (
 	"tandem/internal/approval"
 	artifacts "tandem/internal/artifact/wire"
 	"tandem/internal/automation/wire"
+	packfolder "tandem/internal/pack/folder"
+	brought "tandem/internal/pack/parts"
+	packs "tandem/internal/pack/wire"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/session"
 	"tandem/internal/testenv"
 )
 
-// part is a definition that comes with tandem, about another folder.
-func part(t *testing.T, name, folder string) string {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/examples/" + name + ".toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(string(text), "/srv/app", folder), `wait = "10s"`, `wait = "1ms"`)
-}
-
-// begun stores a part, switches it on and begins a run.
-func (k *kept) begun(text string, input map[string]any) string {
+// begun installs a pack that comes with tandem, after looking at it, and begins a run of its automation.
+func (k *kept) begun(name string, set map[string]string, input map[string]any) string {
 	k.t.Helper()
-	a := k.must("automation.add", wire.AddIn{Text: text}).(*wire.Automation)
-	k.must("automation.on", wire.OnIn{Name: a.Name, Digest: a.Latest})
-	return k.must("automation.run", wire.BeginIn{Name: a.Name, Input: input}).(*wire.Run).ID
+	p, err := packfolder.Read(brought.Folder(name), set)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for i := range p.Automations { // what waits in it waits no longer here
+		p.Automations[i].Text = strings.ReplaceAll(p.Automations[i].Text, `wait = "10s"`, `wait = "1ms"`)
+	}
+	seen := k.must("pack.preview", p).(packs.PreviewOut)
+	if len(seen.Cannot) > 0 || len(seen.Ungranted) > 0 || len(seen.May) == 0 || seen.Installed != "" {
+		k.t.Errorf("%s is shown as %+v", name, seen)
+	}
+	k.must("pack.install", packs.InstallIn{Pack: p, Digest: seen.Digest})
+	return k.must("automation.run", wire.BeginIn{Name: name, Input: input}).(*wire.Run).ID
 }
 
 // answers answers the ask of a run that is not the one before, and gives what it showed.
@@ -99,22 +102,23 @@ func TestThePartsRun(t *testing.T) {
 			`"# Failed\n\nTestX\n\n# Likely cause\n\nA typo.\n\n# Where to look\n\nx.go:1"}`}}}},
 		scripted.Rule{Prompt: "risks of depending", Turns: []scripted.Turn{{{Say: brief}}}})
 	k.must("provider.default", session.DefaultIn{Model: "mine/scripted-1"})
-	folder := t.TempDir()
+	dir := t.TempDir()
+	at := map[string]string{"folder": dir}
 	rules := "test:\n\t@echo TestX broke; exit 1\n"
-	if err := os.WriteFile(filepath.Join(folder, "Makefile"), []byte(rules), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."},
 		{"-c", "user.name=ann", "-c", "user.email=ann@example.com", "commit", "-qm", "A first change"}} {
 		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = folder, append(testenv.Env(t), "HOME="+folder)
+		cmd.Dir, cmd.Env = dir, append(testenv.Env(t), "HOME="+dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	k.must("folder.grant", session.FolderIn{Path: folder})
+	k.must("folder.grant", session.FolderIn{Path: dir})
 
-	run := k.begun(part(t, "weekly-report", folder), nil)
+	run := k.begun("weekly-report", at, nil)
 	first, shown := k.answers(run, "", approval.SendBack, "shorter, please")
 	if !strings.Contains(shown, `# Week\n`) || !strings.Contains(shown, `"digest":`) || !strings.Contains(shown, "By person") {
 		t.Errorf("the gate shows %s", shown)
@@ -140,7 +144,7 @@ func TestThePartsRun(t *testing.T) {
 		t.Errorf("the page is %s", page.Text)
 	}
 
-	k.over(k.begun(part(t, "nightly-tests", folder), nil))
+	k.over(k.begun("nightly-tests", at, nil))
 	report := k.must("artifact.show", artifacts.OneIn{Name: "nightly-tests.triage.report"}).(*artifacts.Shown)
 	if !strings.Contains(report.Text, "TestX") || report.Kind != "markdown" {
 		t.Errorf("the report is %+v", report)
@@ -150,12 +154,15 @@ func TestThePartsRun(t *testing.T) {
 		t.Errorf("the log was not given: %s", log)
 	}
 
-	run = k.begun(part(t, "vendor-risk", folder), map[string]any{"vendor": "gull", "facts": "It has one customer."})
+	run = k.begun("vendor-risk", nil, map[string]any{"vendor": "gull", "facts": "It has one customer."})
 	if _, shown = k.answers(run, "", approval.Approve, ""); !strings.Contains(shown, "https://example.com/r") {
 		t.Errorf("the gate shows %s", shown)
 	}
 	k.over(run)
 	if n := k.count("SELECT count(*) FROM resource WHERE key = 'vendor-risk/gull'"); n != 1 {
 		t.Error("the brief is not kept")
+	}
+	if n := k.count("SELECT count(*) FROM knowledge_item WHERE state = 'working'"); n != 1 {
+		t.Errorf("%d documents wait to be promoted", n)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"tandem/internal/notify"
 	"tandem/internal/op"
 	owners "tandem/internal/owner"
+	"tandem/internal/pack"
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
 	"tandem/internal/repo/host"
@@ -70,6 +71,7 @@ var migrations = []db.Migrations{
 	team.Migrations,
 	automation.Migrations,
 	artifact.Migrations,
+	pack.Migrations,
 	memory.Migrations,
 	sources.Migrations,
 	knowledge.Migrations,
@@ -219,6 +221,7 @@ func (d *Daemon) fill(table *op.Table, spaces []op.Op) error {
 		d.rooms.team.Ops(),
 		d.rooms.automation.Ops(),
 		d.rooms.artifact.Ops(),
+		d.makePacks().Ops(),
 		d.rooms.login.Ops(),
 		inbox.New(&d.inner, d.answerURL, d.db.Now).Ops(),
 	} {

@@ -301,10 +301,12 @@ func (c *call) may(right string, r op.Resource) bool {
 	return err == nil && c.view.May(p.Permission, c.ref(r))
 }
 
-// allowed answers rooms that do several things in one call.
+// allowed answers rooms that do several things in one call. Where the call itself is for a person who is present, they are present for
+// each of these things.
 func (c *call) allowed(right string, r op.Resource) bool {
 	p, err := policy.ParseRight(right)
-	return err == nil && c.view.Allows(p.Permission, c.ref(r))
+	return err == nil && c.view.Decide(policy.Request{Permission: p.Permission, Resource: c.ref(r),
+		Present: c.op.Present && present(c.op, c.caller)}).Effect == policy.Allow
 }
 
 // maxInput is how much of an input an event holds; of a longer one it names

@@ -196,3 +196,19 @@ func (r *Room) change(ctx context.Context, tx *db.Tx, in wire.ChangeIn) (wire.Sp
 	}
 	return k.Space, count(tx, op.CallerFrom(ctx).Tenant, k)
 }
+
+// Teach adds documents to a knowledge space for whoever installs them, and makes it where there is none. They answer nobody until an owner
+// promoted them.
+func (r *Room) Teach(ctx context.Context, tx *db.Tx, in wire.CreateIn, items []wire.AddIn) error {
+	k, err := load(tx, op.CallerFrom(ctx).Tenant, in.Name)
+	if err == nil && k == nil {
+		_, err = r.create(ctx, tx, in)
+	}
+	for _, i := range items {
+		if err == nil {
+			i.Name = in.Name
+			_, err = r.add(ctx, tx, i)
+		}
+	}
+	return err
+}

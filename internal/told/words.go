@@ -92,6 +92,8 @@ var phrases = map[string][2]string{
 	"owner.add":               {"made somebody an owner", "make somebody an owner"},
 	"owner.hand_over":         {"handed ownership over", "hand ownership over"},
 	"owner.remove":            {"took ownership from somebody", "take ownership from somebody"},
+	"pack.install":            {"installed a pack", "install a pack"},
+	"pack.remove":             {"removed a pack", "remove a pack"},
 	"person.away":             {"is away", "be away"},
 	"person.back":             {"is back", "be back"},
 	"person.enter":            {"logged in on a machine", "log in on a machine"},

@@ -89,6 +89,21 @@ your-server> tandem automation off nightly
 your-server$ until tandem automation remove nightly; do tandem automation runs list --json | grep -o 'run_[a-z0-9]*' | while read r; do tandem automation runs cancel $r; done; done; tandem automation add nightly.toml
 your-server> tandem automation remove nightly
   shows nightly is removed
+# Packs: looked at, installed, removed.
+your-server> tandem pack list
+  shows comes with tandem
+your-server> tandem pack show vendor-risk
+  shows automation vendor-risk:
+your-server> tandem pack show nightly-tests --set folder=/srv/app --text
+  shows as it is written
+your-server> tandem pack install vendor-risk
+  shows vendor-risk is installed
+your-server> tandem pack install nightly-tests --set folder=/srv/app
+  shows nightly-tests is installed
+your-server> tandem pack remove vendor-risk
+  shows vendor-risk is removed
+your-server$ tandem pack remove nightly-tests
+
 # What an automation made, in three versions.
 your-server$ printf '%s\n' 'name = "weekly"' '[[node]]' 'id = "draft"' '[node.command]' 'run = ["date", "+%s%N"]' '[node.output.report]' 'artifact = "markdown"' > weekly.toml; tandem automation add weekly.toml; tandem automation on weekly; for n in 1 2 3; do until tandem automation run weekly >/dev/null 2>&1; do :; done; until tandem artifact show weekly.draft.report@$n >/dev/null 2>&1; do :; done; done
   shows weekly is switched on
