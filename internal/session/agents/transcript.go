@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -73,6 +74,26 @@ func (t *Transcript) open() (*os.File, error) {
 		return nil, cmp.Or(err, fs.ErrNotExist)
 	}
 	return root.Open(rel)
+}
+
+// Begun reports whether the file holds a prompt or an answer. Before the first one is written it has only notes of the program to itself,
+// and the program finds no conversation in them.
+func (t *Transcript) Begun() bool {
+	f, err := t.open()
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		for _, e := range entriesOf(lines.Bytes()) {
+			if e.Kind == Prompted || e.Kind == Said || e.Kind == Acted {
+				return true
+			}
+		}
+	}
+	return lines.Err() != nil // a line that is too long is a tool's output
 }
 
 // maxLine bounds a line that is parsed; longer ones hold tool output, not words.

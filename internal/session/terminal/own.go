@@ -177,7 +177,8 @@ func readSmall(path string, limit int64) ([]byte, error) {
 func (s *seat) recorded() bool {
 	for _, config := range []string{s.row.Config, s.host(s.configAt())} {
 		for _, rel := range agents.Conversations(s.row.Agent, config, s.row.Folder, s.row.Conversation) {
-			if _, err := os.Stat(filepath.Join(config, rel)); err == nil {
+			path := filepath.Join(config, rel)
+			if _, err := os.Stat(path); err == nil && (s.row.Agent != agents.ClaudeName || (&agents.Transcript{Path: path, Root: config}).Begun()) {
 				return true
 			}
 		}
