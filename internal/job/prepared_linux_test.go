@@ -61,13 +61,6 @@ func (r *registry) count() (n int) {
 	return n
 }
 
-// memory is a file of a module that is only in memory.
-type memory struct{ name, text string }
-
-func (m memory) Path() string                 { return m.name }
-func (m memory) Lstat() (os.FileInfo, error)  { return nil, os.ErrInvalid }
-func (m memory) Open() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(m.text)), nil }
-
 // module publishes a version of a Go module, as a GOPROXY serves it, and gives its lines of a go.sum.
 func (r *registry) module(t *testing.T, path, version, code string) string {
 	t.Helper()
@@ -91,7 +84,7 @@ func (r *registry) module(t *testing.T, path, version, code string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modSum, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return memory{"go.mod", mod}.Open() })
+	modSum, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(mod)), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -297,9 +297,9 @@ your-server> tandem knowledge change handbook --reader session:* --reader person
 your-server> tandem knowledge deprecate kno_01k8z --reason 'releases moved to Thursdays'
   shows is deprecated in handbook
 your-server> tandem knowledge remove kno_01k8z
-  shows is deleted, 1 items
+  shows is deleted, 1 item
 your-server> tandem knowledge remove handbook
-  shows handbook is deleted, 1 items
+  shows handbook is deleted, 1 item
 # The journal.
 your-server> tandem audit log --rows
   shows PHASE

@@ -15,4 +15,4 @@ laptop> tandem knowledge ask when are releases cut
 laptop> tandem knowledge deprecate kno_01k8z --reason 'releases moved to Thursdays'
   shows is deprecated in handbook
 laptop> tandem knowledge remove kno_01k8z                 # its text is deleted (PIN)
-  shows is deleted, 1 items
+  shows is deleted, 1 item
