@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -81,7 +82,7 @@ func (t *Transcript) open() (*os.File, error) {
 func (t *Transcript) Begun() bool {
 	f, err := t.open()
 	if err != nil {
-		return false
+		return !errors.Is(err, fs.ErrNotExist) // what cannot be read now may be one, and is not given up for that
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)

@@ -178,7 +178,14 @@ func (s *seat) recorded() bool {
 	for _, config := range []string{s.row.Config, s.host(s.configAt())} {
 		for _, rel := range agents.Conversations(s.row.Agent, config, s.row.Folder, s.row.Conversation) {
 			path := filepath.Join(config, rel)
-			if _, err := os.Stat(path); err == nil && (s.row.Agent != agents.ClaudeName || (&agents.Transcript{Path: path, Root: config}).Begun()) {
+			if _, err := os.Stat(path); err != nil {
+				continue
+			}
+			file := agents.Transcript{Path: path}
+			if s.row.Own && config != s.row.Config {
+				file.Root = config // an agent can make links there
+			}
+			if s.row.Agent != agents.ClaudeName || file.Begun() {
 				return true
 			}
 		}
