@@ -293,9 +293,16 @@ func TestPackagesAreFetchedForChecks(t *testing.T) {
 	if j := a.next(map[string]string{"a.txt": "2"}); j.Verdict != wire.Green || r.count() != 1 {
 		t.Errorf("it is %s: %s, and the registry was asked %v", j.State, j.Reason, r.asked)
 	}
+	// other contents under a name that the base has are shown
+	forged := map[string]any{"version": "1.0.0", "resolved": entry["resolved"], "integrity": "sha512-" + strings.Repeat("A", 86) + "=="}
+	if j := a.next(map[string]string{"package-lock.json": lock(forged)}); j.Lock == nil ||
+		strings.Join(j.Lock.New, ",") != "greet 1.0.0 (another digest than before)" {
+		t.Errorf("it is %s: %s %+v", j.State, j.Reason, j.Lock)
+	}
 	// what is not from the registry is not fetched, whoever allowed the lock file
 	for resolved, why := range map[string]string{"https://example.com/greet.tgz": "no registry that somebody named",
-		"git+ssh://git@example.com/greet.git#1234": "no registry that somebody named", r.URL + "/greet/-/gone-2.0.0.tgz": "answers 404"} {
+		"git+ssh://git@example.com/greet.git#1234": "no registry that somebody named", r.URL + "/greet/-/greet-1.0.1.tgz": "answers 404",
+		r.URL + "/evil/-/evil-6.6.6.tgz": "not its place in the registry"} {
 		other := map[string]any{"version": "1.0.1", "resolved": resolved, "integrity": entry["integrity"]}
 		j := a.next(map[string]string{"package-lock.json": lock(other)})
 		if j.Lock == nil || strings.Join(j.Lock.New, ",") != "greet 1.0.1" {

@@ -135,32 +135,44 @@ func Parts(files []File) (out []Part) {
 	return out
 }
 
-// Added are the dependencies that a lock file names and an earlier one of the same place does not, in words, at most so many.
+// Added are the dependencies that a lock file names and an earlier one of the same place does not, in words, at most so many: first those
+// that the earlier one names with another digest.
 func Added(was, is File, most int) (out []string) {
-	had := map[string]bool{}
+	had, digests := map[string]bool{}, map[needed]bool{}
 	for _, n := range was.names() {
-		had[n] = true
+		had[n.words], digests[n] = true, true
 	}
+	var other []string
 	for _, n := range is.names() {
-		if !had[n] && !slices.Contains(out, n) {
-			out = append(out, n)
+		switch {
+		case digests[n]:
+		case had[n.words]:
+			other = append(other, n.words+" (another digest than before)")
+		default:
+			out = append(out, n.words)
 		}
 	}
+	slices.Sort(other)
+	slices.Sort(out)
+	out = slices.Compact(append(other, out...))
 	if len(out) > most {
 		out = append(out[:most:most], fmt.Sprintf("and %d more", len(out)-most))
 	}
 	return out
 }
 
-// names are the dependencies of a lock file, as people call them. One that cannot be read names none.
-func (f File) names() (out []string) {
+// needed is a dependency as people call it, and what a lock file says that it consists of.
+type needed struct{ words, digest string }
+
+// names are the dependencies of a lock file. One that cannot be read names none.
+func (f File) names() (out []needed) {
 	switch f.Kind {
 	case Go:
 		sums, err := parseSums(f.Text)
 		if err == nil {
 			for _, s := range sums {
 				if !s.mod {
-					out = append(out, s.Path+" "+s.Version.Version)
+					out = append(out, needed{s.Path + " " + s.Version.Version, s.hash})
 				}
 			}
 		}
@@ -169,7 +181,7 @@ func (f File) names() (out []string) {
 		if err == nil {
 			for _, at := range sorted(l.Packages) {
 				if p := l.Packages[at]; p.fetched(at) {
-					out = append(out, p.called(at)+" "+p.Version)
+					out = append(out, needed{p.words(at), p.Integrity})
 				}
 			}
 		}

@@ -7,9 +7,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -58,8 +60,22 @@ func (p npmPackage) called(at string) string {
 	if p.Name != "" {
 		return p.Name
 	}
+	return lies(at)
+}
+
+// lies is the name by which a package is found.
+func lies(at string) string {
 	i := strings.LastIndex("/"+at, "/node_modules/")
 	return ("/" + at)[i+len("/node_modules/"):]
+}
+
+// words are what people are shown of a package.
+func (p npmPackage) words(at string) string {
+	said := p.called(at) + " " + p.Version
+	if as := lies(at); as != p.called(at) {
+		said += " (as " + as + ")"
+	}
+	return said
 }
 
 // fits says whether a list of systems or processors names this one; an empty list names all.
@@ -97,18 +113,35 @@ func (p npmPackage) here() bool {
 // public is the registry that lock files name where nobody chose one: another one that is named stands in for it, as it does for npm.
 const public = "https://registry.npmjs.org"
 
-// from is where a package is fetched from.
+// What a name and a version consist of: with these an address is that of no other package.
+var (
+	aName    = regexp.MustCompile(`^(@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*$`)
+	aVersion = regexp.MustCompile(`^\d[\w.+-]*$`)
+)
+
+// from is where a package is fetched from. It is the place of its name and version in the registry, since a person was shown these.
 func (p npmPackage) from(at, registry string) (string, error) {
+	name := p.called(at)
+	if !aName.MatchString(name) || !aVersion.MatchString(p.Version) {
+		return "", bad("package-lock.json names no package: %.100q %.100q", name, p.Version)
+	}
+	end := "-" + p.Version + ".tgz"
+	places := []string{name + "/-/" + path.Base(name) + end, name + "/-/" + name + end} // some registries repeat the scope
 	if p.Resolved == "" {
-		name := p.called(at)
-		return registry + "/" + name + "/-/" + path.Base(name) + "-" + p.Version + ".tgz", nil
+		return registry + "/" + places[0], nil
 	}
 	for _, in := range []string{registry, public} {
-		if rest, ok := below(in, p.Resolved); ok {
-			return registry + "/" + rest, nil
+		rest, ok := below(in, p.Resolved)
+		if !ok {
+			continue
 		}
+		if plain, err := url.PathUnescape(rest); err != nil || !slices.Contains(places, plain) {
+			return "", bad("package-lock.json has %s %s from %.200s, which is not its place in the registry", name, p.Version, p.Resolved).
+				WithNext("write it anew: npm install --package-lock-only")
+		}
+		return registry + "/" + rest, nil
 	}
-	return "", bad("%s comes from %.200s, which is no registry that somebody named", p.called(at), p.Resolved).WithNext("%s", nameIt)
+	return "", bad("%s comes from %.200s, which is no registry that somebody named", name, p.Resolved).WithNext("%s", nameIt)
 }
 
 // digest is the sha512 of a package.
@@ -190,7 +223,7 @@ func (m *maker) packages(ctx context.Context, p Part, into string) error {
 }
 
 func (m *maker) fetchNPM(ctx context.Context, l npmLock, content string) error {
-	wanted := map[string]string{} // by digest
+	wanted := map[string]string{} // digests, by address
 	for _, at := range sorted(l.Packages) {
 		pkg := l.Packages[at]
 		if !pkg.fetched(at) || !pkg.here() {
@@ -205,19 +238,22 @@ func (m *maker) fetchNPM(ctx context.Context, l npmLock, content string) error {
 		if err != nil {
 			return err
 		}
-		wanted[sum] = from
+		if had := wanted[from]; had != "" && had != sum {
+			return bad("package-lock.json has two digests for %s %s", pkg.called(at), pkg.Version)
+		}
+		wanted[from] = sum
 	}
-	sums := sorted(wanted)
-	return m.each(ctx, len(sums), func(ctx context.Context, i int) error {
-		data, err := m.fetch(ctx, wanted[sums[i]], maxPackage)
+	froms := sorted(wanted)
+	return m.each(ctx, len(froms), func(ctx context.Context, i int) error {
+		data, err := m.fetch(ctx, froms[i], maxPackage)
 		if err != nil {
 			return err
 		}
-		got := sha512.Sum512(data)
-		if hex.EncodeToString(got[:]) != sums[i] {
-			return forged(wanted[sums[i]], "package-lock.json")
+		sum := wanted[froms[i]]
+		if got := sha512.Sum512(data); hex.EncodeToString(got[:]) != sum {
+			return forged(froms[i], "package-lock.json")
 		}
-		at := filepath.Join(content, sums[i][:2], sums[i][2:4], sums[i][4:])
+		at := filepath.Join(content, sum[:2], sum[2:4], sum[4:])
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			return err
 		}
