@@ -169,6 +169,37 @@ func TestArchives(t *testing.T) {
 	}
 }
 
+// A document that does not fit into an archive's room any more was left out, or refused all of the archive, by chance of its size: its name
+// stands before each place, and was not counted when it was read by itself. It is left out, and stops nothing.
+func TestAnArchiveOfMoreTextThanAllowed(t *testing.T) {
+	first, last := "a.txt, lines 1-1first", "c.txt, lines 1-1last"
+	data := zipped("a.txt", "first", "b.txt", strings.Repeat("b", 60), "c.txt", "last")
+	for room := len(first); room < 150; room++ {
+		got, err := Decode(t.Context(), "a.zip", data, Limits{Text: room})
+		if err != nil {
+			t.Fatalf("within %d: %v", room, err)
+		}
+		size, fits := 0, 3
+		for _, p := range got.Parts {
+			size += len(p.Place) + len(p.Text)
+		}
+		if whole := len(first+last) + 60 + len("b.txt, lines 1-1"); room < whole {
+			fits = 2
+		}
+		if room < len(first+last) {
+			fits = 1
+		}
+		if size > room || len(got.Parts) != fits || len(got.Parts)+len(got.Left) != 3 {
+			t.Errorf("within %d: %q, left %q", room, got.Parts, got.Left)
+		}
+	}
+	many := zipped("a.txt", "first", "b.md", "# one\n\nx\n\n# two\n\ny", "c.txt", "last")
+	got, err := Decode(t.Context(), "a.zip", many, Limits{Parts: 2})
+	if err != nil || len(got.Parts) != 2 || len(got.Left) != 1 {
+		t.Errorf("within 2 parts: %+v, %v", got, err)
+	}
+}
+
 // Whatever the bytes are, there is an answer, within the limits.
 func FuzzDecode(f *testing.F) {
 	sheet := zipped("xl/workbook.xml", `<w xmlns:r="r"><sheet name="a" r:id="r1"/></w>`, "xl/_rels/workbook.xml.rels",

@@ -58,8 +58,12 @@ func (w *writer) inner(place, name string, data []byte) error {
 	}
 	room := w.limits
 	room.Text, room.Parts, room.Unpacked = w.limits.Text-w.written, w.limits.Parts-len(w.doc.Parts), w.limits.Unpacked-w.unpacked
-	if room.Text <= 0 || room.Parts <= 0 || room.Unpacked <= 0 {
-		return refused("it has more text than allowed")
+	switch {
+	case room.Unpacked <= 0:
+		return refused("it unpacks to more than allowed")
+	case room.Text <= 0 || room.Parts <= 0:
+		w.left("%s: there is no more room for its text", place)
+		return nil
 	}
 	doc, unpacked, err := decode(w.ctx, name, data, room, w.nested+1)
 	w.unpacked += unpacked
@@ -71,8 +75,15 @@ func (w *writer) inner(place, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	parts, written := w.doc.Parts, w.written
 	for _, p := range doc.Parts {
-		if err := w.part(strings.TrimSuffix(place+", "+p.Place, ", "), p.Text); err != nil {
+		err := w.part(strings.TrimSuffix(place+", "+p.Place, ", "), p.Text)
+		if errors.As(err, &why) { // with its name before each place it is longer than by itself
+			w.doc.Parts, w.written = parts, written
+			w.left("%s: there is no more room for its text", place)
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
