@@ -17,10 +17,11 @@ type Brief struct {
 }
 
 // briefed asks for the brief of a conversation that begins with this turn; none where it began already, or begins with a command of the
-// agent program. That nothing can be told is no reason not to work.
+// agent program. A prompt whose answer must cite says so at any time. That nothing can be told is no reason not to work.
 func (r *Room) briefed(ctx context.Context, t *Turn) (Brief, error) {
 	first, err := r.awaitsBrief(outside{ctx, r.db}, t)
-	if err != nil || !first {
+	tells := first || t.Options.Cite && t.StartedAt == nil && !command(t.Text())
+	if err != nil || !tells {
 		return Brief{}, err
 	}
 	s, err := loadSession(outside{ctx, r.db}, t.Tenant, t.Session, "")
@@ -28,7 +29,7 @@ func (r *Room) briefed(ctx context.Context, t *Turn) (Brief, error) {
 		return Brief{}, err
 	}
 	var b Brief
-	if !s.Config.Narrow {
+	if first && !s.Config.Narrow {
 		b = r.Brief(op.WithCaller(ctx, s.At(t)), t.Text(), r.origin(ctx, s))
 	}
 	if reads := s.reading(t); reads != "" {

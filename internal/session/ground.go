@@ -117,13 +117,18 @@ const again = "Your answer was not taken: %s. Look again with knowledge.ask and 
 // failedUncited is why a turn failed whose answer did not stand on what was read.
 const failedUncited = "the answer must cite what was read: "
 
-// cites tells whether a turn's answer has to cite.
-func (s *Session) cites(t *Turn) bool { return (s.Config.Cite || t.Options.Cite) && !command(t.Text()) }
+// commands tells whether a turn looks like a command of an agent program. Models have none.
+func (s *Session) commands(t *Turn) bool { return s.Driver != DriverModel && command(t.Text()) }
+
+// cites tells whether a turn's answer has to cite. What a command shows is no answer; one that a model worked at was a prompt after all.
+func (s *Session) cites(t *Turn) bool {
+	return (s.Config.Cite || t.Options.Cite) && (!s.commands(t) || t.Usage != provider.Usage{})
+}
 
 // uncited says why a turn's answer does not stand on what its session read; "" where it does, or need not. more says that it was not
 // asked again yet.
 func (r *Room) uncited(tx *db.Tx, s *Session, t *Turn, answer string) (why string, more bool, err error) {
-	if !s.cites(t) {
+	if !s.cites(t) || answer == "" && s.commands(t) {
 		return "", false, nil
 	}
 	why = "nothing can be cited on this server"
@@ -137,14 +142,15 @@ func (r *Room) uncited(tx *db.Tx, s *Session, t *Turn, answer string) (why strin
 	return why, len(asked) < 2, err
 }
 
-// saidIn is all that an agent said in a turn.
+// saidIn is what an agent said last in a turn: its answer. What it says before is on the way there.
 func saidIn(tx *db.Tx, t *Turn) (string, error) {
-	ms, err := messagesWhere(inTx{tx}, "AND turn = ? AND role = ? ORDER BY seq", t.Tenant, t.Session, t.ID, string(RoleAssistant))
-	var out []string
+	ms, err := messagesWhere(inTx{tx}, "AND turn = ? AND role = ? ORDER BY seq DESC", t.Tenant, t.Session, t.ID, string(RoleAssistant))
 	for _, m := range ms {
-		out = append(out, provider.Reply{Blocks: m.Blocks}.Text())
+		if text := strings.TrimSpace(provider.Reply{Blocks: m.Blocks}.Text()); text != "" {
+			return text, err
+		}
 	}
-	return strings.TrimSpace(strings.Join(out, "\n")), err
+	return "", err
 }
 
 // Uncited says why what an agent program said in a turn does not stand on what it read; "" where it does, or need not.
@@ -181,7 +187,7 @@ func (c Config) Reading(cite bool, ask, item string) string {
 	return strings.Join(out, " ")
 }
 
-// reading is Reading for an agent program, which is told once, at the beginning of its conversation.
+// reading is Reading for an agent program, which is told at the beginning of its conversation, and with a prompt that says so itself.
 func (s *Session) reading(t *Turn) string {
 	if s.Driver == DriverModel {
 		return "" // its model has it before every conversation
