@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/connector/wire"
 	"tandem/internal/db"
+	"tandem/internal/fault"
 )
 
 // Offer is a connector's tool as a session's model sees it.
@@ -38,6 +39,9 @@ func (r *Room) Offers(ctx context.Context, tenant string) ([]Offer, error) {
 	var out []Offer
 	for _, c := range all {
 		tools, err := r.accepted(ctx, c)
+		if fault.Is(err, fault.Denied) {
+			continue // audit verify says what is wrong with it, and the others are offered
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -52,6 +56,9 @@ func (r *Room) Offers(ctx context.Context, tenant string) ([]Offer, error) {
 
 // accepted are the tools that a person accepted. They are known by their digest, so that they are read and parsed once.
 func (r *Room) accepted(ctx context.Context, c *wire.Connector) ([]wire.Tool, error) {
+	if !r.Vouch.Holds(ctx, acceptSeal(c)) {
+		return nil, nil // nobody accepted them
+	}
 	if tools, ok := r.offers.get(c.Accepted); ok {
 		return tools, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tandem/internal/approval"
 	"tandem/internal/automation"
@@ -21,6 +22,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/terminal"
 	sources "tandem/internal/source"
+	"tandem/internal/wholefile"
 )
 
 // sealsFile says, outside the database, how far the journal's word about authority reached.
@@ -28,10 +30,40 @@ func (d *Daemon) sealsFile() string { return filepath.Join(d.data, "journal.seal
 
 // forgetSeals lets the next start take the database as it is: a person restored it, or said that the key is lost.
 func (d *Daemon) forgetSeals() error {
-	if err := os.Remove(d.sealsFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	for _, file := range []string{d.sealsFile(), d.kindsFile()} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
+}
+
+// lateKinds are rows that the journal came to vouch for after it vouched for others: a server from before has some that it never saw.
+const lateKinds = "acceptance connector provider skip"
+
+// kindsFile says, outside the database, which of them were adopted here: later ones are not.
+func (d *Daemon) kindsFile() string { return filepath.Join(d.data, "journal.kinds") }
+
+// older are the rows that are adopted at this start: all of a server for which the journal never vouched, those of the late kinds once,
+// and no others.
+func (d *Daemon) older(known bool, rows []op.Sealed) ([]op.Sealed, error) {
+	if !known {
+		return rows, nil
+	}
+	done, err := os.ReadFile(d.kindsFile())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var late []string
+	for _, kind := range strings.Fields(lateKinds) {
+		if !slices.Contains(strings.Fields(string(done)), kind) {
+			late = append(late, kind)
+		}
+	}
+	return slices.DeleteFunc(rows, func(r op.Sealed) bool {
+		kind, _, _ := strings.Cut(r.Subject, ":")
+		return !slices.Contains(late, kind) || d.journal.Knew(r)
+	}), nil
 }
 
 // recallSeals reads what the journal vouches for and lets rooms ask it. What was there before it vouched for anything, or under a
@@ -57,20 +89,24 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}
 	d.journal.Lives = maps.Clone(identity.Lives)
 	maps.Copy(d.journal.Lives, terminal.Lives)
-	if !known {
-		var rows []op.Sealed
-		for _, list := range rooms {
-			more, err := list(ctx)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, more...)
+	var rows []op.Sealed
+	for _, list := range rooms {
+		more, err := list(ctx)
+		if err != nil {
+			return err
 		}
-		if len(rows) > 0 {
-			if err := d.journal.Adopt(ctx, identity.LocalTenant, identity.System, rows); err != nil {
-				return fmt.Errorf("vouch for what was there before: %w", err)
-			}
+		rows = append(rows, more...)
+	}
+	if rows, err = d.older(known, rows); err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		if err := d.journal.Adopt(ctx, identity.LocalTenant, identity.System, rows); err != nil {
+			return fmt.Errorf("vouch for what was there before: %w", err)
 		}
+	}
+	if err := wholefile.Write(d.kindsFile(), []byte(lateKinds+"\n")); err != nil {
+		return err
 	}
 	d.identity.Vouch, d.rooms.book.Vouch = d.journal.Vouch(), d.journal.Vouch()
 	return nil

@@ -144,6 +144,9 @@ func (s *standing) seen(tenant, subject string) int64 {
 	return s.newest[place{tenant, subject}].seq
 }
 
+// Knew says that an entry spoke of the row once, whatever it said.
+func (j *Journal) Knew(r op.Sealed) bool { return j.standing.seen(r.Tenant, r.Subject) > 0 }
+
 func (s *standing) says(tenant, subject string, says []string) bool {
 	s.mu.RLock()
 	x, ok := s.newest[place{tenant, subject}]
