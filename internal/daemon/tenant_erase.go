@@ -155,10 +155,13 @@ func (d *Daemon) eraseTenant(ctx context.Context, tenant string) error {
 			}
 		}
 	}
-	for left := int64(1); left > 0; {
-		if err := d.db.Write(ctx, func(tx *db.Tx) (err error) { left, err = journal.Erase(tx, tenant); return err }); err != nil {
+	words := journal.Erasure{Tenant: tenant}
+	for !words.Done {
+		var next journal.Erasure
+		if err := d.db.Write(ctx, func(tx *db.Tx) (err error) { next, err = words.Next(tx); return err }); err != nil {
 			return err
 		}
+		words = next
 	}
 	if _, err := d.db.Shrink(ctx); err != nil { // before it is said that it is gone
 		return err
@@ -167,10 +170,11 @@ func (d *Daemon) eraseTenant(ctx context.Context, tenant string) error {
 		if err := deletes(tx); err != nil { // what somebody was writing meanwhile
 			return err
 		}
-		if _, err := journal.Erase(tx, tenant); err != nil {
+		left, err := words.Rest(tx)
+		if err != nil {
 			return err
 		}
-		return d.tenantGone(tx, tenant)
+		return d.tenantGone(tx, tenant, left)
 	})
 	if err == nil {
 		d.Log.Info("a tenant is erased", "tenant", tenant)
@@ -180,8 +184,8 @@ func (d *Daemon) eraseTenant(ctx context.Context, tenant string) error {
 }
 
 // tenantGone leaves of a tenant its id, and tells so in the journal of the house.
-func (d *Daemon) tenantGone(tx *db.Tx, tenant string) error {
-	seals, gone, err := d.identity.Gone(tx, tenant)
+func (d *Daemon) tenantGone(tx *db.Tx, tenant, left string) error {
+	seals, gone, err := d.identity.Gone(tx, tenant, left)
 	if err != nil || !gone {
 		return err
 	}

@@ -259,6 +259,13 @@ func TestAnErasedTenantIsGone(t *testing.T) {
 		w.refused("what was granted about the one before", looks("acme"), fault.Denied, fault.NotFound)
 		w.refused("a name like an id", w.presents("tenant.create", map[string]any{"name": made.ID, "owner": "bo"}), fault.Invalid)
 		w.sound("with one of the same name")
+		var of string
+		w.must(w.db.QueryRow(ctx, "SELECT reason FROM tenant WHERE id = ?", made.ID).Scan(&of))
+		if len(of) != 64 {
+			t.Errorf("of what is left the tenant's row says %q", of)
+		}
+		w.sql("UPDATE journal_event SET type = 'b.c' WHERE seq = (SELECT min(seq) FROM journal_event WHERE tenant = '" + made.ID + "')")
+		w.told("are not those that were left when it was erased")
 		w.sql("UPDATE journal_event SET salt = leaf, actor = '' WHERE seq = (SELECT max(seq) FROM journal_event WHERE tenant = 'local')")
 		w.told("is not the one that was recorded")
 	})

@@ -108,7 +108,11 @@ func (r *Room) erase(ctx context.Context, tx *db.Tx, in EraseIn) (out EraseOut, 
 func (t *Tenant) Seals() []op.Sealed {
 	out := []op.Sealed{t.Seal()}
 	if t.State == TenantErasing || t.State == TenantErased {
-		out = append(out, op.Sealed{Tenant: LocalTenant, Subject: "erased:" + t.ID, Says: []string{t.ID},
+		says := []string{t.ID}
+		if t.State == TenantErased && t.Reason != "" {
+			says = append(says, t.Reason)
+		}
+		out = append(out, op.Sealed{Tenant: LocalTenant, Subject: "erased:" + t.ID, Says: says,
 			What: "that the tenant " + t.ID + " was erased"})
 	}
 	return out
@@ -126,10 +130,11 @@ func (r *Room) Going(ctx context.Context) (out []*Tenant, err error) {
 	return out, err
 }
 
-// Gone leaves of a tenant its id alone. It is false where somebody else did so before.
-func (r *Room) Gone(tx *db.Tx, tenant string) (seals []op.Sealed, gone bool, err error) {
-	t := Tenant{ID: tenant, Name: tenant, State: TenantErased}
-	n, err := tx.Changed("UPDATE tenant SET name = id, state = ?, reason = '', created_by = '', limits = '', changed_at = ? "+
-		"WHERE id = ? AND state = ?", t.State, tx.Now(), tenant, TenantErasing)
+// Gone leaves of a tenant its id alone and, in the place of a reason, a digest of what the journal has left of it. It is false where
+// somebody else did so before.
+func (r *Room) Gone(tx *db.Tx, tenant, left string) (seals []op.Sealed, gone bool, err error) {
+	t := Tenant{ID: tenant, Name: tenant, State: TenantErased, Reason: left}
+	n, err := tx.Changed("UPDATE tenant SET name = id, state = ?, reason = ?, created_by = '', limits = '', changed_at = ? "+
+		"WHERE id = ? AND state = ?", t.State, left, tx.Now(), tenant, TenantErasing)
 	return t.Seals(), n == 1, err
 }

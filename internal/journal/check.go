@@ -76,14 +76,15 @@ type checker struct {
 	edge
 	report  *Report
 	claims  map[int64][]claim
-	erased  func(tenant string) bool // whether a tenant's entries may be without their words; nil for none
-	broken  bool                     // entries are missing and nobody knows their leaves
-	brought int                      // anchors, whether they held or not
-	parts   [8][]byte                // the hashes of the tiles that are not full yet, by level
+	erased  func(tenant string) stood // the house's word that a tenant's entries are without theirs; nil for none
+	left    map[string]Hash           // by tenant, a digest of its entries without words
+	broken  bool                      // entries are missing and nobody knows their leaves
+	brought int                       // anchors, whether they held or not
+	parts   [8][]byte                 // the hashes of the tiles that are not full yet, by level
 }
 
 func newChecker() *checker {
-	return &checker{report: &Report{Findings: []Finding{}}, claims: map[int64][]claim{}}
+	return &checker{report: &Report{Findings: []Finding{}}, claims: map[int64][]claim{}, left: map[string]Hash{}}
 }
 
 func (c *checker) claim(size int64, cl claim) { c.claims[size] = append(c.claims[size], cl) }
@@ -97,9 +98,13 @@ func (c *checker) entry(e *Entry, recorded *Hash) []closed {
 		c.report.find(Changed, e.Seq, "entry %d (%s at %s) is not the one that was recorded", e.Seq, e.Type, e.Time.Format(time.RFC3339))
 		leaf = *recorded
 	}
-	if e.bare() && c.erased != nil && c.erased(e.Tenant) {
+	shape := e.checkShape
+	if c.mayBeBare(e) {
 		c.report.Erased++
-	} else if err := e.checkShape(); err != nil {
+		c.left[e.Tenant] = e.fold(c.left[e.Tenant])
+		shape = e.checkBare
+	}
+	if err := shape(); err != nil {
 		c.report.find(Changed, e.Seq, "entry %d: %v", e.Seq, err)
 	}
 	if err := e.checkPayload(); err != nil {

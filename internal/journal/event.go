@@ -128,8 +128,12 @@ func (e *Entry) checkShape() error {
 	if len(e.Salt) != saltSize {
 		return fmt.Errorf("the salt has %d bytes", len(e.Salt))
 	}
-	if len(e.PayloadHash) != 0 && len(e.PayloadHash) != sha256.Size {
-		return fmt.Errorf("the payload's hash has %d bytes", len(e.PayloadHash))
+	return checkHash(e.PayloadHash)
+}
+
+func checkHash(payload []byte) error {
+	if len(payload) != 0 && len(payload) != sha256.Size {
+		return fmt.Errorf("the payload's hash has %d bytes", len(payload))
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (j *Journal) gone(there map[place]bool) map[place]stood {
 	out := map[place]stood{}
 	for at, x := range j.standing.newest {
 		if lasts(Seal{Subject: at.subject}) && kindOf(at.subject) != adoption && x.digest != nothing && !there[at] &&
-			!j.standing.wiped[at.tenant] {
+			j.standing.wiped[at.tenant].seq == 0 {
 			out[at] = x
 		}
 	}

@@ -75,9 +75,9 @@ type standing struct {
 	mu     sync.RWMutex
 	newest map[place]stood
 	turns  map[string]int64
-	wiped  map[string]bool // tenants that were erased
-	broken []string        // what is missing of the chain, for people
-	file   string          // beside the keys: how far the chain reached; "" for none
+	wiped  map[string]stood // tenants that were erased
+	broken []string         // what is missing of the chain, for people
+	file   string           // beside the keys: how far the chain reached; "" for none
 	kept   int64
 	failed error // the file could not be written
 }
@@ -92,7 +92,7 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 			continue
 		}
 		s.newest[at] = stood{seq, x.Digest}
-		s.wipe(x.Subject)
+		s.wipe(x, seq)
 		if x.Subject == confirmed {
 			s.broken = nil
 		}
@@ -202,7 +202,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 			}
 			known = true
 			s.newest[place{x.tenant, x.Subject}] = stood{x.seq, x.Digest}
-			s.wipe(x.Subject)
+			s.wipe(x.Seal, x.seq)
 			s.turns[kindOf(x.Subject)] = x.seq
 		}
 		w.entry(entry)

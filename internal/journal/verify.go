@@ -25,7 +25,8 @@ func (j *Journal) VerifyNew(ctx context.Context) (*Report, error) { return j.ver
 
 func (j *Journal) verify(ctx context.Context, anchors []string, whole bool) (*Report, error) {
 	c := newChecker()
-	c.erased = j.standing.erased
+	c.erased = j.standing.erasure
+	gone := j.standing.erasures()
 	var h head // what is recorded later is for the next check
 	err := j.db.Read(ctx, func(tx *db.Tx) (err error) {
 		if h, err = readHead(tx); err != nil {
@@ -71,6 +72,7 @@ func (j *Journal) verify(ctx context.Context, anchors []string, whole bool) (*Re
 	for _, f := range orphans {
 		c.report.find(f.Kind, f.Seq, "%s", f.What)
 	}
+	open := c.erasures(gone, j.standing.erasures())
 	r := c.finish()
 	if r.OK && r.Size > 0 {
 		_ = j.mark(ctx, r.Origin, c.edge) // where it cannot be kept, the next check is as long as this one
@@ -78,6 +80,10 @@ func (j *Journal) verify(ctx context.Context, anchors []string, whole bool) (*Re
 	if n := j.Waiting(); n > 0 {
 		r.Cannot = append(r.Cannot, fmt.Sprintf("%d rows that confer authority are older than the journal's word about them, "+
 			"and nobody has confirmed them yet: tandem audit confirm", n))
+	}
+	if open > 0 {
+		r.Cannot = append(r.Cannot,
+			fmt.Sprintf("%d tenants are being erased: which entries lose their words with them is known when that is done.", open))
 	}
 	return r, nil
 }
