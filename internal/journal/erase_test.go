@@ -115,3 +115,32 @@ func TestAnErasureHidesNoOtherEntry(t *testing.T) {
 		})
 	}
 }
+
+// Each portion looked through the whole journal for entries that had words left, while every other change waited. It goes on behind the
+// one before: what was looked at is not read again, and no portion reads more entries than its share, whoever's they are.
+func TestAnErasureReadsTheJournalOnce(t *testing.T) {
+	d, j := open(t)
+	fill(t, d, j, eraseAtOnce+10)
+	for range 2 {
+		appendOne(t, d, j, Event{Tenant: "local", Type: "a.b"})
+	}
+	next := func(e Erasure) Erasure {
+		t.Helper()
+		if err := d.Write(t.Context(), func(tx *db.Tx) (err error) { e, err = e.Next(tx); return err }); err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	first := next(Erasure{Tenant: "ten_a"})
+	if first.Done || first.last != eraseAtOnce {
+		t.Fatalf("the first came to %d, done: %v", first.last, first.Done)
+	}
+	do(t, d, "UPDATE journal_event SET behalf = '{' WHERE seq = 1") // whoever reads it stumbles
+	if e := next(first); !e.Done || e.last != eraseAtOnce+12 {
+		t.Errorf("the second came to %d, done: %v", e.last, e.Done)
+	}
+	others := next(Erasure{Tenant: "ten_b"})
+	if others.Done || others.last != eraseAtOnce || others.left != (Hash{}) {
+		t.Errorf("one without entries came to %d at once, done: %v", others.last, others.Done)
+	}
+}
