@@ -36,9 +36,12 @@ func Has(tx *db.Tx, tenant, name string) (bool, error) {
 	return s != nil, err
 }
 
-// PutOn stores a definition and switches it on, in the change of whoever installs it.
-func (r *Room) PutOn(ctx context.Context, tx *db.Tx, text string) error {
+// PutOn stores a definition of this name and switches it on, in the change of whoever installs it.
+func (r *Room) PutOn(ctx context.Context, tx *db.Tx, name, text string) error {
 	a, err := r.add(ctx, tx, wire.AddIn{Text: text})
+	if err == nil && a.Name != name { // rights were asked for by that name
+		return fault.New(fault.Invalid, string(wire.Add), "the definition says that its name is %s, and not %s", a.Name, name)
+	}
 	if err == nil && a.Live != a.Latest {
 		_, err = r.on(ctx, tx, wire.OnIn{Name: a.Name, Digest: a.Latest})
 	}

@@ -33,8 +33,8 @@ type Room struct {
 	Shown func(ctx context.Context, text string) (*automation.Version, error)
 	// Has says whether there is an automation of this name.
 	Has func(tx *db.Tx, tenant, name string) (bool, error)
-	// On stores a definition and switches it on; Off switches an automation off, and Gone removes it.
-	On   func(ctx context.Context, tx *db.Tx, text string) error
+	// On stores a definition, which has to be of this name, and switches it on; Off switches an automation off, and Gone removes it.
+	On   func(ctx context.Context, tx *db.Tx, name, text string) error
 	Off  func(ctx context.Context, tx *db.Tx, name string) error
 	Gone func(ctx context.Context, tx *db.Tx, name string) error
 	// Grant gives an automation what a pack says, in the name of the caller; Revoke takes it back.
@@ -166,7 +166,7 @@ func (r *Room) install(ctx context.Context, tx *db.Tx, in wire.InstallIn) (out w
 		}
 	}
 	for _, a := range p.Automations {
-		if err := r.On(ctx, tx, a.Text); err != nil {
+		if err := r.On(ctx, tx, a.Name, a.Text); err != nil {
 			return out, fmt.Errorf("automation %s of the pack: %w", a.Name, err)
 		}
 	}
