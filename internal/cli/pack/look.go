@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,8 +40,12 @@ func read(cmd *cobra.Command, k *kit.Kit, from string, set []string) (p wire.Pac
 	return p, out, err
 }
 
-// open is a folder, out of which no link leads, or a pack that comes with tandem where there is no folder of that name.
+// open is a pack that comes with tandem, by its name alone, or a folder, out of which no link leads. A folder of such a name, which anybody
+// may have put where the command is typed, is written with a separator: ./vendor-risk.
 func open(from string) (dir fs.FS, done func(), err error) {
+	if dir := parts.Folder(from); dir != nil {
+		return dir, func() {}, nil
+	}
 	if info, err := os.Stat(from); err == nil && info.IsDir() {
 		root, err := os.OpenRoot(from)
 		if err != nil {
@@ -48,16 +53,24 @@ func open(from string) (dir fs.FS, done func(), err error) {
 		}
 		return root.FS(), func() { root.Close() }, nil
 	}
-	if dir := parts.Folder(from); dir != nil {
-		return dir, func() {}, nil
-	}
 	return nil, nil, fault.New(fault.NotFound, "pack", "there is no folder %s, and no such pack comes with tandem", from).
 		WithNext("see what there is: tandem pack list")
 }
 
+// origin says where a pack was read.
+func origin(from string) string {
+	if parts.Folder(from) != nil {
+		return "comes with tandem"
+	}
+	if whole, err := filepath.Abs(from); err == nil {
+		from = whole
+	}
+	return "read from " + kit.VisibleLine(from)
+}
+
 // describe is a pack as a person looks at it before installing it.
-func describe(w io.Writer, p wire.Pack, out wire.PreviewOut) {
-	fmt.Fprintf(w, "%s, version %s\n", p.Name, kit.VisibleLine(p.Version))
+func describe(w io.Writer, from string, p wire.Pack, out wire.PreviewOut) {
+	fmt.Fprintf(w, "%s, version %s, %s\n", p.Name, kit.VisibleLine(p.Version), origin(from))
 	for _, line := range []string{p.Title, p.About} {
 		if line != "" {
 			fmt.Fprintln(w, kit.VisibleLine(line))

@@ -87,7 +87,7 @@ folder, or the name of a pack that comes with tandem. It changes nothing.`,
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				describe(w, p, out)
+				describe(w, args[0], p, out)
 				if whole {
 					everything(w, p)
 				}
@@ -119,7 +119,7 @@ says is granted and taught, all of it or nothing. Over another version it shows 
 			}
 			if !k.JSON {
 				w := k.Screen(k.Out)
-				describe(w, p, out)
+				describe(w, args[0], p, out)
 				if out.Installed == "" {
 					everything(w, p)
 				}
