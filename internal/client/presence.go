@@ -17,7 +17,7 @@ var present = map[string]bool{
 	"memory.add":       true, "memory.demote": true, "memory.edit": true, "memory.export": true, "memory.forget": true, "memory.history": true,
 	"memory.import": true, "memory.promote": true,
 	"oauth.clear": true, "oauth.consent": true, "oauth.look": true, "owner.add": true, "owner.hand_over": true,
-	"owner.remove": true, "pack.install": true,
+	"owner.remove": true, "pack.install": true, "pack.remove": true,
 	"passkey.add": true, "passkey.remove": true, "person.remove": true, "person.away": true, "person.back": true,
 	"policy.edit": true, "policy.label": true, "queue.add": true, "queue.protect": true, "queue.push": true, "queue.resume": true,
 	"team.approve": true, "team.plan": true,

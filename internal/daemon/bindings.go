@@ -53,7 +53,7 @@ var bindings = map[string]string{
 	"actor.disable":           byPerson,
 	"device.revoke":           byPerson,
 	"pack.install":            byPerson,
-	"pack.remove":             byName,
+	"pack.remove":             byPerson,
 	"person.remove":           byPerson,
 	"approval.always":         byPerson,
 	"approval.decide":         byPerson,

@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"tandem/internal/automation"
 	"tandem/internal/db"
@@ -24,8 +26,12 @@ func (d *Daemon) makePacks() *pack.Room {
 				Resource: g.Resource, Permissions: g.Permissions, Tools: g.Tools, Note: note})
 			return out.ID, err
 		},
-		Revoke: func(ctx context.Context, tx *db.Tx, grant string) error {
-			_, err := d.rooms.book.Revoke(ctx, tx, book.GrantIDIn{ID: grant, Note: "the pack was removed or changed"})
+		Revoke: func(ctx context.Context, tx *db.Tx, grant string, automations []string) error {
+			whose, err := d.rooms.book.Whose(ctx, tx, grant)
+			if name, its := strings.CutPrefix(whose, "service:automation."); err != nil || !its || !slices.Contains(automations, name) {
+				return err // a pack's row is no authority over what others were granted
+			}
+			_, err = d.rooms.book.Revoke(ctx, tx, book.GrantIDIn{ID: grant, Note: "the pack was removed or changed"})
 			return err
 		},
 		Teach: func(ctx context.Context, tx *db.Tx, s wire.Space) error {

@@ -37,9 +37,9 @@ type Room struct {
 	On   func(ctx context.Context, tx *db.Tx, name, text string) error
 	Off  func(ctx context.Context, tx *db.Tx, name string) error
 	Gone func(ctx context.Context, tx *db.Tx, name string) error
-	// Grant gives an automation what a pack says, in the name of the caller; Revoke takes it back.
+	// Grant gives an automation what a pack says, in the name of the caller; Revoke takes it back, where it is one of these automations'.
 	Grant  func(ctx context.Context, tx *db.Tx, g wire.Grant) (id string, err error)
-	Revoke func(ctx context.Context, tx *db.Tx, id string) error
+	Revoke func(ctx context.Context, tx *db.Tx, id string, automations []string) error
 	// Teach puts a pack's documents into a knowledge space, which it makes where there is none.
 	Teach func(ctx context.Context, tx *db.Tx, s wire.Space) error
 }
@@ -56,8 +56,9 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Install a pack that was looked at: its automations are stored and switched on, and what it says is granted and taught. " +
 				"Needs a person present."},
 			func(in wire.InstallIn) op.Resource { return at(in.Pack.Name) }, r.install),
-		wire.Remove.State(op.Spec{Right: "automation.delete", Method: "DELETE", Path: "/pack/{name}", MCP: "-",
-			Doc: "Remove a pack: its automations are switched off and removed, and what it was granted is taken back. Knowledge stays."},
+		wire.Remove.State(op.Spec{Right: "automation.delete", Present: true, People: true, Method: "DELETE", Path: "/pack/{name}", MCP: "-",
+			Doc: "Remove a pack: its automations are switched off and removed, and what it was granted is taken back. Knowledge stays. " +
+				"Needs a person present."},
 			func(in wire.NameIn) op.Resource { return at(in.Name) }, r.remove),
 	}
 }
@@ -212,15 +213,17 @@ func save(tx *db.Tx, tenant string, p wire.Pack, i wire.Installed, grants []stri
 	return err
 }
 
+func needs(ctx context.Context, pack, right string, at op.Resource) error {
+	if op.Allowed(ctx, right, at) {
+		return nil
+	}
+	return fault.New(fault.Denied, "pack", "the pack %s needs %s on %s, which you may not do", pack, right, at)
+}
+
 // mayInstall holds whoever installs to what each of its things would need by itself.
 func (r *Room) mayInstall(ctx context.Context, tx *db.Tx, p wire.Pack, before *row) error {
 	c := op.CallerFrom(ctx)
-	needs := func(right string, at op.Resource) error {
-		if op.Allowed(ctx, right, at) {
-			return nil
-		}
-		return fault.New(fault.Denied, string(wire.Install), "the pack %s needs %s on %s, which you may not do", p.Name, right, at)
-	}
+	needs := func(right string, at op.Resource) error { return needs(ctx, p.Name, right, at) }
 	for _, a := range p.Automations {
 		if err := needs("automation.admin", at(a.Name)); err != nil {
 			return err
@@ -250,16 +253,22 @@ func (r *Room) mayInstall(ctx context.Context, tx *db.Tx, p wire.Pack, before *r
 	return nil
 }
 
-// leave takes back what a version was granted, and switches off those of its automations that do not stay.
+// leave takes back what a version was granted, and switches off those of its automations that do not stay, if the caller may do each.
 func (r *Room) leave(ctx context.Context, tx *db.Tx, before *row, stays []string) error {
 	for _, id := range before.grants {
-		if err := r.Revoke(ctx, tx, id); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := needs(ctx, before.Name, "grant.revoke", op.Resource{Kind: "grant", Path: "/" + id}); err != nil {
+			return err
+		}
+		if err := r.Revoke(ctx, tx, id, before.Automations); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
 	for _, name := range before.Automations {
 		if slices.Contains(stays, name) {
 			continue
+		}
+		if err := needs(ctx, before.Name, "automation.write", at(name)); err != nil {
+			return err
 		}
 		if err := r.Off(ctx, tx, name); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
@@ -279,8 +288,8 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.Remo
 		return out, op.NoSuch("pack", in.Name)
 	}
 	for _, name := range p.Automations {
-		if !op.Allowed(ctx, "automation.delete", at(name)) || !op.Allowed(ctx, "automation.write", at(name)) {
-			return out, fault.New(fault.Denied, string(wire.Remove), "you may not remove the automation %s of this pack", name)
+		if err := needs(ctx, p.Name, "automation.delete", at(name)); err != nil {
+			return out, err
 		}
 	}
 	if err := r.leave(ctx, tx, p, nil); err != nil {

@@ -144,7 +144,7 @@ says is granted and taught, all of it or nothing. Over another version it shows 
 
 func newRemove(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove PACK", Short: "Remove a pack with its automations and rights", Args: cobra.ExactArgs(1),
+		Use: "remove PACK", Short: "Remove a pack with its automations and rights; needs your PIN", Args: cobra.ExactArgs(1),
 		Example: "  tandem pack remove vendor-risk",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := op.Do(cmd.Context(), k, wire.Remove, wire.NameIn{Name: args[0]})

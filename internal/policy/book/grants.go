@@ -259,6 +259,17 @@ func (b *Book) mayPassOn(ctx context.Context, tx *db.Tx, tenant string, g *polic
 	return fault.New(fault.NotFound, "grant.add", "there is no grant %s to pass on", g.DelegationID).WithNext("list them: tandem grant list")
 }
 
+// Whose is the principal of a grant that is in force, "" when there is none.
+func (b *Book) Whose(ctx context.Context, tx *db.Tx, grant string) (string, error) {
+	live, _, err := b.grantsNow(ctx, tx, op.CallerFrom(ctx).Tenant)
+	for i := range live {
+		if live[i].ID == grant {
+			return live[i].Principal.String(), nil
+		}
+	}
+	return "", err
+}
+
 // Revoke takes a grant back, with what was passed on from it.
 func (b *Book) Revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, error) {
 	c := op.CallerFrom(ctx)
