@@ -96,7 +96,11 @@ func (a *alone) git(args ...string) string {
 
 func (a *alone) write(name, text string) {
 	a.t.Helper()
-	if err := os.WriteFile(filepath.Join(a.repo, name), []byte(text), 0o600); err != nil {
+	at := filepath.Join(a.repo, name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
 		a.t.Fatal(err)
 	}
 }

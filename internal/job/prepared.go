@@ -105,7 +105,8 @@ func (r *Room) provide(b *box.Box, tree string, ready []prepare.Ready) error {
 		switch p.Kind {
 		case prepare.Go:
 			b.Mounts = append(b.Mounts, box.Read(p.Path)...)
-			for _, kv := range []string{"GOMODCACHE=" + p.Path, "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=-mod=readonly"} {
+			// GOFLAGS stays as it is: -mod=readonly there would have another module of the repository ignore its vendor folder
+			for _, kv := range []string{"GOMODCACHE=" + p.Path, "GOPROXY=off", "GOSUMDB=off"} {
 				name, _, _ := strings.Cut(kv, "=")
 				b.Env = append(slices.DeleteFunc(b.Env, func(had string) bool { return strings.HasPrefix(had, name+"=") }), kv)
 			}

@@ -245,6 +245,23 @@ func TestModulesAreFetchedForChecks(t *testing.T) {
 	}
 }
 
+// A module that holds its dependencies is checked with these, beside one whose dependencies were fetched.
+func TestAVendorFolderIsRead(t *testing.T) {
+	r := newRegistry(t)
+	const code = "package app\n\nimport \"example.com/greet\"\n\nconst fits = 1 / (len(greet.Word) - 4)\n"
+	const mod = "module example.org/app\n\ngo 1.21\n\nrequire example.com/greet v1.0.0\n"
+	sums := r.module(t, "example.com/greet", "v1.0.0", "package greet\n\nconst Word = \"hello\"\n")
+	held := strings.ReplaceAll(mod, "greet v1.0.0", "held v1.0.0")
+	a := fetching(t, "go build ./... && cd own && go build ./...", r, prepare.Go, map[string]string{
+		"go.mod": mod, "go.sum": sums, "app.go": code, "own/go.mod": held, "own/app.go": strings.ReplaceAll(code, "greet", "held"),
+		"own/vendor/modules.txt":              "# example.com/held v1.0.0\n## explicit; go 1.21\nexample.com/held\n",
+		"own/vendor/example.com/held/held.go": "package held\n\nconst Word = \"hello\"\n",
+	})
+	if j := a.next(map[string]string{"a.txt": "1"}); j.State != wire.Review || j.Verdict != wire.Green {
+		t.Errorf("it is %s: %s\n%s", j.State, j.Reason, a.said())
+	}
+}
+
 // A check that lacks a module says so. It is no work for the agent.
 func TestWantOfADependencyIsNotSentBack(t *testing.T) {
 	r := newRegistry(t)
