@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -45,6 +46,13 @@ type ran struct {
 	Verdict string `json:"verdict"`
 }
 
+// landed is what the journal had said when it called a job merged: what was checked later did not let it in.
+type landed struct {
+	commit   string
+	last     map[[2]string]string // verdicts, by files and command
+	commands []string
+}
+
 // Repository is a git repository, with the environment in which git is asked.
 type Repository struct {
 	Path string
@@ -71,7 +79,7 @@ type Verdict struct {
 
 // Judge looks at every place at which a branch stood after its first, by its reflog. Each has to have come with jobs that the journal calls
 // merged, and each of these with a run of its check that was green on a commit with exactly the files of that place, and was the last
-// one there. Nothing is taken from what a job says of itself.
+// one there before the merge. Nothing is taken from what a job says of itself.
 func Judge(entries []Entry, r Repository, branch string) (v Verdict, err error) {
 	log, err := r.git("reflog", "show", "--format=%H", "refs/heads/"+branch)
 	if err != nil {
@@ -88,7 +96,7 @@ func Judge(entries []Entry, r Repository, branch string) (v Verdict, err error) 
 		}
 		return trees[commit]
 	}
-	last, commands, merged := map[[2]string]string{}, map[string][]string{}, map[string]string{}
+	last, commands, merged := map[[2]string]string{}, map[string][]string{}, map[string]landed{}
 	for _, e := range entries {
 		for _, one := range runs(e) {
 			if one.Copies == "base" { // other files than the commit's
@@ -105,24 +113,24 @@ func Judge(entries []Entry, r Repository, branch string) (v Verdict, err error) 
 			Commit string `json:"commit"`
 		}
 		if e.Type == "job.moved" && json.Unmarshal(e.Payload, &said) == nil && said.State == "merged" && said.From != "merged" {
-			merged[e.Resource] = said.Commit
+			merged[e.Resource] = landed{said.Commit, maps.Clone(last), slices.Clone(commands[e.Resource])}
 		}
 	}
 	for i := 1; i < len(places); i++ {
 		was, is := places[i-1], places[i]
 		v.Places++
 		came := 0
-		for job, commit := range merged {
-			if commit == "" || !r.holds(is, commit) || r.holds(was, commit) {
+		for job, at := range merged {
+			if at.commit == "" || !r.holds(is, at.commit) || r.holds(was, at.commit) {
 				continue
 			}
 			came++
 			v.Jobs++
-			if len(commands[job]) == 0 {
+			if len(at.commands) == 0 {
 				v.Wrong = append(v.Wrong, fmt.Sprintf("%.12s came with %s, which nothing checked", is, job))
 			}
-			for _, c := range commands[job] {
-				if got := last[[2]string{tree(is), c}]; got != "green" {
+			for _, c := range at.commands {
+				if got := at.last[[2]string{tree(is), c}]; got != "green" {
 					v.Wrong = append(v.Wrong, fmt.Sprintf("%.12s came with %s, whose check %q was %q on these files", is, job, c, got))
 				}
 			}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A branch that stood at a commit whose check was red, ran on other files, ran with the base's copies, or never ran, is found out, as is a
-// move that is nobody's.
+// A branch that stood at a commit whose check was red, ran on other files, ran with the base's copies, ran after the merge, or never ran,
+// is found out, as is a move that is nobody's.
 func TestWhatIsWrongIsSeen(t *testing.T) {
 	home := t.TempDir()
 	repo := filepath.Join(home, "app")
@@ -52,6 +52,10 @@ func TestWhatIsWrongIsSeen(t *testing.T) {
 		line(first, "job", "green") + merged:                          `was ""`,
 		line(at, "base", "green") + merged:                            "nothing checked",
 		merged:                                                        "nothing checked",
+		merged + line(at, "job", "green"):                             "nothing checked",
+		line(first, "job", "green") + merged + train:                  `was ""`,
+		line(at, "job", "red") + merged + line(at, "job", "green"):    `was "red"`,
+		line(at, "job", "green") + merged + line(at, "job", "red"):    "",
 		line(at, "job", "green"):                                      "no job for it",
 		strings.Replace(line(at, "job", "green"), "green", "grün", 1): "no job for it",
 	} {
