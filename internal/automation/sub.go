@@ -110,7 +110,7 @@ func (r *Room) subEnded(ctx context.Context, j *job) result {
 		until = until.Add(h.run.Rested(now))
 	}
 	switch {
-	case unread != nil && !errors.Is(unread, errUnread) && now.Before(until): // the database is away, or this server ends
+	case unread != nil && !errors.Is(unread, errUnread): // the database is away, or this server ends
 		return r.notYet(j, unread)
 	case !row.ended.IsZero():
 	case !now.Before(until): // whoever looks for orphans ends it
