@@ -33,7 +33,8 @@ type watcher struct {
 	since    time.Time         // it differs
 	changed  time.Time         // last
 	heard    bool
-	restless bool // something happened since it was looked at
+	restless bool      // something happened since it was looked at
+	rests    time.Time // until then, whatever is heard
 }
 
 // stirFolder has what is watched in a folder looked at; "" are bookmarks.
@@ -104,7 +105,7 @@ func (r *Room) lookAround(ctx context.Context, all map[string]*watcher, ears **w
 		if stirred[w.t.Folder] {
 			w.restless = true
 		}
-		if w.restless {
+		if w.restless && !now.Before(w.rests) {
 			w.due = sooner(w.due, w.looked.Add(atMost))
 		}
 		if !w.due.After(now) {
@@ -243,6 +244,7 @@ func (r *Room) look(ctx context.Context, w *watcher) error {
 	out, err := op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Changed, in)
 	if err == nil && out.Skipped > 0 {
 		w.due = now.Add(lookAtKey) // it may have to be dealt with still
+		w.rests = w.due            // whatever is heard: that it waits is an entry of the journal, and is heard, too
 	} else if err == nil {
 		w.since, w.differs = time.Time{}, [sha256.Size]byte{}
 	}

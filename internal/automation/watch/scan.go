@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -55,12 +56,15 @@ func (f Folder) Scan(ctx context.Context) (State, error) {
 		if d != nil && d.IsDir() && passed[d.Name()] || !told(rel) || !f.Sees(filepath.Join(f.Path, filepath.FromSlash(rel))) {
 			return skip(d)
 		}
-		if err != nil || d.IsDir() || !d.Type().IsRegular() || !f.Fits(rel) {
-			return nil // it went meanwhile, cannot be read, or is not meant
+		if err != nil {
+			return passing(err)
+		}
+		if d.IsDir() || !d.Type().IsRegular() || !f.Fits(rel) {
+			return nil // it is not meant
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // it went meanwhile
+			return passing(err)
 		}
 		if len(out) >= MaxFiles {
 			return fault.New(fault.Exhausted, "watch", "more than %d files of %s fit the pattern", MaxFiles, f.Path)
@@ -69,6 +73,14 @@ func (f Folder) Scan(ctx context.Context) (State, error) {
 		return nil
 	})
 	return out, err
+}
+
+// passing lets go what went meanwhile or is closed to this server. What cannot be read for another reason is not gone: it is no look at all.
+func passing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
 }
 
 // told reports whether a file can be named to a run: not what holds keys, nor a name that is no line of text.
