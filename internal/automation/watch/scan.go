@@ -75,7 +75,7 @@ func (f Folder) Scan(ctx context.Context) (State, error) {
 	return out, err
 }
 
-// passing lets go what went meanwhile or is closed to this server. What cannot be read for another reason is not gone: it is no look at all.
+// passing lets go what went meanwhile or is closed to this server. What cannot be read for another reason is not gone.
 func passing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil

@@ -33,7 +33,7 @@ After=network.target
 Type=exec
 ExecStart={{.Program}} serve --daemon --data {{.Data}}
 Environment="PATH={{quoted .Path}}"
-ExecReload=/bin/kill -HUP $MAINPID
+{{reload}}
 Restart=on-failure
 RestartSec=2
 KillSignal=SIGTERM
@@ -137,8 +137,12 @@ func serviceFile(goos, home string) (path, text string, err error) {
 		WithNext("start it with your session: tandem up")
 }
 
+// reloads is how systemd tells the server to read its settings again.
+const reloads = "ExecReload=/bin/kill -HUP $MAINPID"
+
 func render(text string, u unit) (string, error) {
-	t, err := template.New("unit").Funcs(template.FuncMap{"quoted": strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace}).Parse(text)
+	t, err := template.New("unit").Funcs(template.FuncMap{"reload": func() string { return reloads },
+		"quoted": strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace}).Parse(text)
 	if err != nil {
 		return "", err
 	}

@@ -32,7 +32,7 @@ StateDirectoryMode=0700
 EnvironmentFile=-/etc/tandem/tandem.env
 ExecStart={{.Program}} serve --daemon --data {{.Data}}
 Environment="PATH={{quoted .Path}}"
-ExecReload=/bin/kill -HUP $MAINPID
+{{reload}}
 Restart=on-failure
 RestartSec=2
 KillSignal=SIGTERM
