@@ -57,7 +57,7 @@ func (r *Room) preview(ctx context.Context, p wire.Pack) (wire.PreviewOut, error
 	}
 	for _, s := range p.Knowledge {
 		out.May = append(out.May, wire.May{Whose: "knowledge " + s.Name,
-			What: fmt.Sprintf("%d documents, which answer nobody until somebody promotes them", len(s.Items))})
+			What: documents(len(s.Items)) + " nobody until somebody promotes them"})
 	}
 	before, err := find(outside{ctx, r}, op.CallerFrom(ctx).Tenant, p.Name)
 	if err != nil || before == nil {
@@ -98,4 +98,11 @@ func written(p wire.Pack) string {
 		}
 	}
 	return b.String()
+}
+
+func documents(n int) string {
+	if n == 1 {
+		return "1 document, which answers"
+	}
+	return fmt.Sprintf("%d documents, which answer", n)
 }
