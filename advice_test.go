@@ -25,11 +25,13 @@ var looked = []string{
 	// a mode that lets in more; the setting guards, so it asks for the PIN
 	"start it without saying a mode, and keep the other one, with your PIN: tandem settings set auth_mode %s; where it does not start, " +
 		"write auth_mode = %q into %s",
-	"ExecReload=/bin/kill -HUP $MAINPID",                // a line of a unit, about the process that systemd started for it
-	"run: chmod 600 %s",                                 // the journal's key
+	// a line of a unit, about the process that systemd started for it
+	"ExecReload=/bin/kill -HUP $MAINPID",
+
+	"run: chmod 600 %s", // the journal's key
 	"run: chmod 600 %s, and then: tandem secret rotate", // the file of master keys
-	"chmod 600 %s",                                      // .env in the data folder, or a file that was named with --env-file, --passphrase-file or --identity
-	"chmod 700 ",                                        // a folder that holds tandem's data already
+	"chmod 600 %s", // .env in the data folder, or a file that was named with --env-file, --passphrase-file or --identity
+	"chmod 700 ",   // a folder that holds tandem's data already
 	"mend the cause and start again, or give the restore up and keep what there is: rm %s", // restore.pending
 	"take it up: tandem up; or give the restore up, to keep what is here: rm %s",           // the same
 	"curl -fsSL https://tailscale.com/install.sh | sh, then: sudo tailscale up",
