@@ -33,7 +33,7 @@ forbid (principal, action, resource) when {
   resource is Secret && context.op == "secret.rotate" ||
   ["audit.confirm", "session.open", "session.probe", "session.send", "session.interrupt", "session.close", "session.reap", "session.hook",
    "session.type", "session.checkout", "session.keep", "session.discard", "aside.keep", "aside.discard",
-   "automation.command"].contains(context.op)
+   "automation.command", "automation.look"].contains(context.op)
 };
 `
 

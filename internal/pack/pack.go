@@ -148,7 +148,7 @@ func (r *Room) install(ctx context.Context, tx *db.Tx, in wire.InstallIn) (out w
 	digest := p.Digest()
 	if digest != in.Digest {
 		return out, fault.New(fault.Conflict, string(wire.Install), "the pack %s is not the one that was looked at", p.Name).
-			WithNext("look again: tandem pack show")
+			WithNext("look again: tandem pack show DIR")
 	}
 	before, err := find(tx, c.Tenant, p.Name)
 	if err != nil {
@@ -156,7 +156,7 @@ func (r *Room) install(ctx context.Context, tx *db.Tx, in wire.InstallIn) (out w
 	}
 	if was := digestOf(before); was != in.Was {
 		return out, fault.New(fault.Conflict, string(wire.Install), "another version of %s was installed meanwhile", p.Name).
-			WithNext("look again: tandem pack show")
+			WithNext("look again: tandem pack show DIR")
 	}
 	if err := r.mayInstall(ctx, tx, p, before); err != nil {
 		return out, err

@@ -85,7 +85,7 @@ func (t *Team) saw(k *wire.Task, j *job.Job) {
 			t.drop(k, "its job was discarded")
 		case j.Lock != nil: // a person says whether what it depends on is fetched
 			k.Stage = wire.Halted
-			k.Needs = []job.Need{{What: j.Reason, Next: "tandem job show " + j.ID}}
+			k.Needs = []job.Need{{What: j.Reason, Next: fmt.Sprintf("tandem job show %s", j.ID)}}
 		case j.StoppedBy == t.ID: // as long as the team was at rest
 			k.Held = true
 		case k.Held:
