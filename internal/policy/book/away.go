@@ -142,36 +142,43 @@ func (b *Book) aways(ctx context.Context, _ Nothing) (out AwaysOut, err error) {
 // names, which are in as then. Who was removed is not named, and nobody stands in for them. tx is the change under way, nil outside of one.
 func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func(approvers []string, person string) (as []string, ok bool),
 	err error) {
-	here := func(person string) bool { return b.isHere(ctx, tx, tenant, person) }
-	read := func(tx *db.Tx) error {
-		_, d, _, err := b.rulesNow(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		groups, err := policy.Compile(policy.Source{Tenant: tenant, Groups: d.Groups})
-		now := tx.Now()
-		named = func(approvers []string, person string) (as []string, ok bool) {
-			if !here(person) {
-				return nil, false
-			}
-			if groups.Approves(approvers, person) {
-				return nil, true
-			}
-			for _, a := range d.Away {
-				if a.StandIn == person && now.Before(a.Until) && groups.Approves(approvers, a.Person) && here(a.Person) {
-					as = append(as, a.Person)
-				}
-			}
-			return as, len(as) > 0
-		}
-		return err
-	}
-	if tx != nil {
-		err = read(tx)
+	var k known
+	now := b.db.Now()
+	if tx == nil {
+		k, err = b.current(ctx, tenant)
 	} else {
-		err = b.db.Read(ctx, read)
+		now = tx.Now()
+		k, err = b.groupsNow(ctx, tx, tenant)
 	}
-	return named, err
+	if err != nil {
+		return nil, err
+	}
+	here := func(person string) bool { return b.isHere(ctx, tx, tenant, person) }
+	return func(approvers []string, person string) (as []string, ok bool) {
+		if !here(person) {
+			return nil, false
+		}
+		if k.Approves(approvers, person) {
+			return nil, true
+		}
+		for _, a := range k.away {
+			if a.StandIn == person && now.Before(a.Until) && k.Approves(approvers, a.Person) && here(a.Person) {
+				as = append(as, a.Person)
+			}
+		}
+		return as, len(as) > 0
+	}, nil
+}
+
+// groupsNow are the groups and who is away, as a change under way sees them.
+func (b *Book) groupsNow(ctx context.Context, tx *db.Tx, tenant string) (k known, err error) {
+	_, d, _, err := b.rulesNow(ctx, tx, tenant)
+	if err != nil {
+		return k, err
+	}
+	k.away = d.Away
+	k.Compiled, err = policy.Compile(policy.Source{Tenant: tenant, Groups: d.Groups})
+	return k, err
 }
 
 // isHere says whether somebody is a person of this house now. Who cannot be looked up is not.

@@ -44,9 +44,10 @@ type Book struct {
 	turn  int64 // counts changes, so that a slow read does not put an old policy back
 }
 
-// known is a compiled policy and the journal's turn that it was made at.
+// known is a compiled policy, who is away, and the journal's turn that both were read at.
 type known struct {
 	*policy.Compiled
+	away    []away
 	vouched int64
 }
 
@@ -57,40 +58,49 @@ func New(d *db.DB, who Who, wants Wanted) *Book {
 
 // Policy is the tenant's policy in force. On an error there is none, and everything is refused.
 func (b *Book) Policy(ctx context.Context, tenant string) (*policy.Compiled, error) {
+	k, err := b.current(ctx, tenant)
+	return k.Compiled, err
+}
+
+// current is what is known of a tenant, read anew where something changed.
+func (b *Book) current(ctx context.Context, tenant string) (known, error) {
 	vouched := b.vouched()
 	b.mu.Lock()
 	have, turn := b.known[tenant], b.turn
 	b.mu.Unlock()
-	c := have.Compiled
-	if have.vouched != vouched {
-		c = nil
+	there := have.Compiled != nil && have.vouched == vouched
+	if there && b.db.Name() == "sqlite" {
+		return have, nil // one process owns the file, and it hears of every change below
 	}
-	if c != nil && b.db.Name() == "sqlite" {
-		return c, nil // one process owns the file, and it hears of every change below
-	}
-	if c != nil {
-		fresh, err := b.fresh(ctx, tenant, c.Version())
+	if there {
+		fresh, err := b.fresh(ctx, tenant, have.Version())
 		if err != nil || fresh {
-			return c, err
+			return have, err
 		}
 	}
+	k := known{vouched: vouched}
 	err := b.db.Read(ctx, func(tx *db.Tx) error {
 		src, _, err := b.inForce(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
-		c, err = policy.Compile(src)
+		_, d, _, err := b.rulesNow(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		k.away = d.Away
+		k.Compiled, err = policy.Compile(src)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("load the policy of %s: %w", tenant, err)
+		return known{}, fmt.Errorf("load the policy of %s: %w", tenant, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.turn == turn {
-		b.known[tenant] = known{c, vouched}
+		b.known[tenant] = k
 	}
-	return c, nil
+	return k, nil
 }
 
 // fresh asks a database that several servers share whether the policy is still the one we know.

@@ -141,14 +141,21 @@ func (b *Book) rulesNow(ctx context.Context, tx *db.Tx, tenant string) (rules st
 		return rules, d, false, err
 	}
 	rows, err := tx.Query("SELECT rules, boundary FROM policy_rules WHERE tenant = ? ORDER BY version DESC", tenant)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (t [2]string, err error) { return t, rows.Scan(&t[0], &t[1]) })
 	if err != nil {
 		return "", d, false, err
 	}
-	for _, t := range all {
-		if b.Vouch.Holds(ctx, sealRules(tenant, t[0], t[1])) {
-			return t[0], d, false, json.Unmarshal([]byte(t[1]), &d)
+	defer rows.Close()
+	for rows.Next() { // the first of them holds, unless somebody wrote others behind it
+		var text string
+		if err := rows.Scan(&rules, &text); err != nil {
+			return "", d, false, err
 		}
+		if b.Vouch.Holds(ctx, sealRules(tenant, rules, text)) {
+			return rules, d, false, json.Unmarshal([]byte(text), &d)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return "", d, false, err
 	}
 	if lost = b.Vouch.Knows(tenant, "rules", "rules:policy"); lost {
 		d.Groups = b.vouchedOwners(ctx, tenant)
