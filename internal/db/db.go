@@ -92,8 +92,9 @@ func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
 	if err != nil {
 		return d.Explain(fmt.Errorf("begin read: %w", err))
 	}
-	defer t.Rollback()
-	return d.Explain(fn(newTx(ctx, t, d.dialect, d.clock)))
+	asks := &readTx{Tx: t, reader: d.reader}
+	defer asks.end(ctx)
+	return d.Explain(fn(newTx(ctx, asks, d.dialect, d.clock)))
 }
 
 // Query reads rows outside any transaction.

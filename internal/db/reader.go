@@ -8,9 +8,9 @@ import (
 
 // maxPrepared bounds the statements that are kept prepared for readers: a query
 // whose text depends on its input must not fill the memory.
-const maxPrepared = 256
+const maxPrepared = 512
 
-// reader asks single queries of the pool. SQLite parses and plans a query in
+// reader asks queries of the pool, single ones and those of reading transactions. SQLite parses and plans a query in
 // more time than it takes to answer most of ours, so the first ones of the
 // program are prepared once on each connection.
 type reader struct {
@@ -68,5 +68,49 @@ func (r *reader) QueryRowContext(ctx context.Context, query string, args ...any)
 		if err := row.Err(); err == nil || ctx.Err() != nil || !r.crowd.shares(err, try) {
 			return row
 		}
+	}
+}
+
+// readTx asks the queries of a reading transaction by the statements that the reader keeps.
+type readTx struct {
+	*sql.Tx
+	reader *reader
+	unkept []string
+}
+
+// stmt is the kept statement in this transaction, nil where there is none. To prepare one here would take a second connection from the pool
+// while the first is held, so end does it.
+func (t *readTx) stmt(ctx context.Context, query string) *sql.Stmt {
+	t.reader.mu.RLock()
+	s, full := t.reader.stmts[query], len(t.reader.stmts) >= t.reader.most
+	t.reader.mu.RUnlock()
+	if s != nil {
+		return t.StmtContext(ctx, s)
+	}
+	if !full {
+		t.unkept = append(t.unkept, query)
+	}
+	return nil
+}
+
+func (t *readTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if s := t.stmt(ctx, query); s != nil {
+		return s.QueryContext(ctx, args...)
+	}
+	return t.Tx.QueryContext(ctx, query, args...)
+}
+
+func (t *readTx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if s := t.stmt(ctx, query); s != nil {
+		return s.QueryRowContext(ctx, args...)
+	}
+	return t.Tx.QueryRowContext(ctx, query, args...)
+}
+
+// end gives the connection back and keeps what was asked as text for the next time.
+func (t *readTx) end(ctx context.Context) {
+	t.Rollback()
+	for _, query := range t.unkept {
+		t.reader.stmt(ctx, query)
 	}
 }

@@ -153,7 +153,15 @@ func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func
 	if err != nil {
 		return nil, err
 	}
-	here := func(person string) bool { return b.isHere(ctx, tx, tenant, person) }
+	known := map[string]bool{}
+	here := func(person string) bool {
+		is, ok := known[person]
+		if !ok {
+			is = b.isHere(ctx, tx, tenant, person)
+			known[person] = is
+		}
+		return is
+	}
 	return func(approvers []string, person string) (as []string, ok bool) {
 		if !here(person) {
 			return nil, false
