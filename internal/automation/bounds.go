@@ -23,8 +23,8 @@ func roomFor(tx *db.Tx, c op.Caller, name string) error {
 	}
 	if all >= maxOpen || own >= maxFrom {
 		return fault.New(fault.Exhausted, string(wire.Begin), "%d runs are open, %d of them begun by %s: there may be %d and %d", all, own,
-			c.Name,
-			maxOpen, maxFrom).WithNext("wait until some have ended, or cancel them: tandem automation runs list")
+			c.Name, maxOpen, maxFrom).With(noPlace, name).
+			WithNext("wait until some have ended, or cancel them: tandem automation runs list")
 	}
 	var last string
 	err := tx.QueryRow("SELECT id FROM automation_run WHERE tenant = ? AND name = ? AND ended_at > 0 ORDER BY id DESC LIMIT 1 OFFSET ?",

@@ -44,7 +44,7 @@ func (r *Room) rearm() {
 	r.mu.Lock()
 	r.grew, r.listens = true, true
 	clear(r.rests)
-	r.watches = true
+	r.watches, r.rewatch = true, true
 	r.mu.Unlock()
 	r.rouse()
 	r.stirFolder("")

@@ -77,6 +77,7 @@ type Room struct {
 	rests   map[string]time.Time             // by trigger that failed: until when no event is looked for
 	waits   bool                             // something will be due by itself
 	watches bool                             // something is watched
+	rewatch bool                             // something else may be watched
 	stirred map[string]bool                  // folders in which something changed; "" are bookmarks
 	deaf    bool                             // this machine does not tell of folders
 	watch   chan struct{}

@@ -2,7 +2,9 @@ package automation
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,7 +118,7 @@ const (
 
 // changed begins a run for what differs between how it stood and how it stands, and from then on that is how it stood. What differs stays
 // to be dealt with where there is no room for a run.
-func (r *Room) changed(ctx context.Context, tx *db.Tx, in wire.TickIn) (out wire.TickOut, err error) {
+func (r *Room) changed(ctx context.Context, tx *db.Tx, in wire.ChangedIn) (out wire.TickOut, err error) {
 	if err := oneself(ctx, in.Name, string(wire.Changed)); err != nil {
 		return out, err
 	}
@@ -125,11 +127,15 @@ func (r *Room) changed(ctx context.Context, tx *db.Tx, in wire.TickIn) (out wire
 	var at int64
 	err = tx.QueryRow("SELECT seen, seen_at, ahead, watch FROM automation_trigger WHERE tenant = ? AND name = ? AND trigger_id = ?"+
 		tx.ForUpdate(), t.tenant, t.name, t.id).Scan(&was, &at, &is, &what)
-	if db.NoRows(err) || err == nil && (what == "" || at > 0 && was == is) { // switched off, or another server dealt with it
+	if db.NoRows(err) || err == nil && (what == "" || at > 0 && was == is) { // switched off, or dealt with
 		return out, nil
 	}
 	if err != nil {
 		return out, err
+	}
+	if sumOf(is) != in.Sum { // another server dealt with it, or it was switched on anew: what was written ahead is not what was seen
+		out.Skipped = 1
+		return out, nil
 	}
 	a, trig, err := r.live(tx, t.tenant, t.name, t.id)
 	if err != nil || trig == nil || watched(trig) != what {
@@ -162,12 +168,24 @@ func (r *Room) changed(ctx context.Context, tx *db.Tx, in wire.TickIn) (out wire
 		return out, r.dealtWith(tx, t, is, begun.ID, "")
 	case full(err):
 		out.Skipped = 1
-		return out, leaveFailure(tx, t, said(err)+"; it begins when one has ended")
+		return out, leaveFailure(tx, t, waitsForRoom(err))
 	case fault.KindOf(err) == fault.Internal:
 		return out, err
 	}
 	out.Skipped = 1
-	return out, r.dealtWith(tx, t, is, "", said(err))
+	if fault.KindOf(err) == fault.Invalid { // this change makes no run, whenever that is tried
+		return out, r.dealtWith(tx, t, is, "", said(err))
+	}
+	return out, leaveFailure(tx, t, said(err))
+}
+
+// waitsForRoom says of a change that it waits, and for what.
+func waitsForRoom(err error) string { return said(err) + "; it begins when one has ended" }
+
+// sumOf names a state.
+func sumOf(state string) string {
+	sum := sha256.Sum256([]byte(state))
+	return hex.EncodeToString(sum[:])
 }
 
 // dealtWith writes down how it stands, and leaves a row about what was done.

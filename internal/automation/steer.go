@@ -67,7 +67,7 @@ func (r *Room) runOps() []op.Op {
 			func(in wire.TickIn) op.Resource { return ticksOf(in.Name) }, r.lookAt),
 		wire.Changed.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
 			Doc: "Begin a run for files that changed or a bookmark that moved. The server alone calls it, as the automation."},
-			func(in wire.TickIn) op.Resource { return ticksOf(in.Name) }, r.changed),
+			func(in wire.ChangedIn) op.Resource { return ticksOf(in.Name) }, r.changed),
 		op.Expiring(wire.Pass.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
 			Doc: "Pass a gate. A run alone calls it, and a person answers."},
 			passing, r.passed), r.ends),
@@ -103,13 +103,18 @@ type origin struct {
 	bound         *run.Event // what it may use at most, where a run begins it
 }
 
-// noPlace is the fact of a fault that says which automation has as many open runs as it may.
+// noPlace is the fact of a fault that says of which automation no run begins because as many are open as may be: its own, or all.
 const noPlace = "full"
 
-// full reports whether a run was not begun because others of its automation are open: when one ends, there is a place.
+// full reports whether a run was not begun because others are open: when one ends, there is a place.
 func full(err error) bool {
 	var f *fault.Error
 	return errors.As(err, &f) && f.Data[noPlace] != ""
+}
+
+func crowded(name string, open, most int) error {
+	return fault.New(fault.Exhausted, string(wire.Begin), "%s has %d open runs, and may have %d", name, open, most).
+		With(noPlace, name).WithNext("wait for one or cancel it: tandem automation runs list %s; or raise limits.runs", name)
 }
 
 // beginIn begins a run of the version that is switched on.
@@ -141,8 +146,7 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 		return nil, err
 	}
 	if open >= a.Limits.Runs {
-		return nil, fault.New(fault.Exhausted, string(wire.Begin), "%s has %d open runs, and may have %d", s.Name, open, a.Limits.Runs).
-			With(noPlace, s.Name).WithNext("wait for one or cancel it: tandem automation runs list %s; or raise limits.runs", s.Name)
+		return nil, crowded(s.Name, open, a.Limits.Runs)
 	}
 	if from.depth > maxDepth {
 		return nil, fault.New(fault.Exhausted, string(wire.Begin), "runs that begin runs are %d deep, and %d are allowed", from.depth,

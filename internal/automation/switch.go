@@ -214,7 +214,7 @@ func (r *Room) off(ctx context.Context, tx *db.Tx, in wire.NameIn) (*wire.Automa
 	if err := r.pauseAll(tx, s, "", c.Name); err != nil {
 		return nil, err
 	}
-	tx.AfterCommit(func() { r.endAll(s.tenant, s.Name) })
+	tx.AfterCommit(func() { r.endAll(s.tenant, s.Name); r.rearm() })
 	a := &spec.Automation{} // it is switched off whether or not it can be read
 	v, err := versionIn(tx, c.Tenant, s.Name, s.Latest)
 	if err != nil {

@@ -17,7 +17,10 @@ import (
 const (
 	slowly   = 30 * time.Second       // a bookmark, and a folder that is not heard
 	surely   = 5 * time.Minute        // a folder that is: the kernel may have lost something
-	atMost   = 500 * time.Millisecond // between two looks, however much happens
+	atMost   = 500 * time.Millisecond // between two looks at one thing, however much happens
+	rounds   = atMost / 5             // between two times that all is gone through
+	reread   = time.Second            // what is watched, where nobody said that it is something else
+	longLook = time.Minute            // one look
 	waitsFor = 10                     // times that files have to be quiet; then a run begins although they are not
 )
 
@@ -26,6 +29,7 @@ type watcher struct {
 	tenant, name, id, actor, what string
 	t                             *spec.Trigger
 	live                          string // the version that t is of
+	runs                          int    // of the automation that may be open
 
 	due      time.Time
 	looked   time.Time
@@ -35,6 +39,7 @@ type watcher struct {
 	heard    bool
 	restless bool      // something happened since it was looked at
 	rests    time.Time // until then, whatever is heard
+	skips    int       // times that what changed began no run
 }
 
 // stirFolder has what is watched in a folder looked at; "" are bookmarks.
@@ -53,15 +58,21 @@ func (r *Room) stirFolder(folder string) {
 	}
 }
 
+// around is what is watched, and what hears of it.
+type around struct {
+	all  map[string]*watcher
+	ears *watch.Ears
+	read time.Time // all, from the database
+}
+
 // watchAll looks at what triggers watch until ctx ends: when something is heard of it, and now and then.
 func (r *Room) watchAll(ctx context.Context) {
 	r.mu.Lock()
 	r.watches = true // until it is known
 	r.mu.Unlock()
-	all := map[string]*watcher{}
-	var ears *watch.Ears
+	w := &around{all: map[string]*watcher{}}
 	for ctx.Err() == nil {
-		wait, err := r.lookAround(ctx, all, &ears)
+		wait, err := r.lookAround(ctx, w)
 		if err != nil && ctx.Err() == nil {
 			r.Log.Error("what triggers watch cannot be looked at", "err", err)
 			wait = again
@@ -72,43 +83,53 @@ func (r *Room) watchAll(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-r.watch:
+		case <-r.watch: // a folder in which much happens is heard thousands of times a second
+			select {
+			case <-ctx.Done():
+			case <-time.After(rounds):
+			}
 		case <-timer:
 		}
 	}
 }
 
 // lookAround looks at what is due, and says in how long something else is; 0 is never.
-func (r *Room) lookAround(ctx context.Context, all map[string]*watcher, ears **watch.Ears) (time.Duration, error) {
+func (r *Room) lookAround(ctx context.Context, a *around) (time.Duration, error) {
 	if !r.Ours() {
-		clear(all)
+		clear(a.all)
+		a.read = time.Time{}
 		return elsewhere, nil
 	}
-	if err := r.watchers(ctx, all); err != nil {
-		return 0, err
+	r.mu.Lock()
+	stirred, others := r.stirred, r.rewatch
+	r.stirred, r.rewatch = map[string]bool{}, false
+	r.mu.Unlock()
+	if others || r.DB.Now().Sub(a.read).Abs() >= reread || len(a.all) == 0 {
+		if err := r.watchers(ctx, a.all); err != nil {
+			a.read = time.Time{}
+			return 0, err
+		}
+		a.read = r.DB.Now()
 	}
 	r.mu.Lock()
-	r.watches = len(all) > 0
-	stirred := r.stirred
-	r.stirred = map[string]bool{}
+	r.watches = len(a.all) > 0 || r.rewatch
 	r.mu.Unlock()
-	if len(all) == 0 {
+	if len(a.all) == 0 {
 		if r.Shared { // another server may switch something on
 			return slowly, nil
 		}
 		return 0, nil
 	}
-	r.listenTo(ctx, all, ears)
-	now := r.DB.Now()
+	r.listenTo(ctx, a)
 	wait := surely
-	for _, w := range all {
+	for _, w := range a.all {
 		if stirred[w.t.Folder] {
 			w.restless = true
 		}
-		if w.restless && !now.Before(w.rests) {
-			w.due = sooner(w.due, w.looked.Add(atMost))
+		if w.restless {
+			w.due = sooner(w.due, later(w.looked.Add(atMost), w.rests))
 		}
-		if !w.due.After(now) {
+		if began := r.DB.Now(); !w.due.After(began) {
 			w.restless = false
 			err := r.look(ctx, w)
 			if ctx.Err() != nil {
@@ -117,6 +138,7 @@ func (r *Room) lookAround(ctx context.Context, all map[string]*watcher, ears **w
 			if w.looked = r.DB.Now(); err != nil {
 				r.troubled(ctx, w, err)
 			}
+			w.rests = later(w.rests, w.looked.Add(10*w.looked.Sub(began))) // a large folder takes a tenth of a core, at most
 		}
 		wait = min(wait, max(10*time.Millisecond, w.due.Sub(r.DB.Now())))
 	}
@@ -125,6 +147,13 @@ func (r *Room) lookAround(ctx context.Context, all map[string]*watcher, ears **w
 
 func sooner(a, b time.Time) time.Time {
 	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
 		return b
 	}
 	return a
@@ -148,13 +177,13 @@ func (r *Room) watchers(ctx context.Context, all map[string]*watcher) error {
 			there[key] = true
 			continue
 		}
-		_, t, err := r.live(looking{ctx, r.DB}, w.tenant, w.name, w.id)
+		a, t, err := r.live(looking{ctx, r.DB}, w.tenant, w.name, w.id)
 		if err != nil {
 			r.Log.Error("a definition cannot be read", "name", w.name, "err", err)
 			continue
 		}
 		if t != nil && watched(t) == w.what {
-			w.t, all[key], there[key] = t, w, true
+			w.t, w.runs, all[key], there[key] = t, a.Limits.Runs, w, true
 		}
 	}
 	for key := range all {
@@ -166,14 +195,14 @@ func (r *Room) watchers(ctx context.Context, all map[string]*watcher) error {
 }
 
 // listenTo hears what happens in the folders that are watched, as far as this machine tells.
-func (r *Room) listenTo(ctx context.Context, all map[string]*watcher, ears **watch.Ears) {
+func (r *Room) listenTo(ctx context.Context, a *around) {
 	folders := []string{}
-	for _, w := range all {
+	for _, w := range a.all {
 		if w.t.Folder != "" {
 			folders = append(folders, w.t.Folder)
 		}
 	}
-	if *ears == nil {
+	if a.ears == nil {
 		if len(folders) == 0 || r.deaf {
 			return
 		}
@@ -183,11 +212,11 @@ func (r *Room) listenTo(ctx context.Context, all map[string]*watcher, ears **wat
 			r.deaf = true
 			return
 		}
-		*ears = e
+		a.ears = e
 		r.working.Go(func() { e.Run(ctx) })
 	}
-	heard := (*ears).Follow(folders)
-	for _, w := range all {
+	heard := a.ears.Follow(folders)
+	for _, w := range a.all {
 		w.heard = heard[w.t.Folder]
 	}
 }
@@ -198,8 +227,9 @@ func (r *Room) look(ctx context.Context, w *watcher) error {
 	if err != nil {
 		return err
 	}
-	in := wire.TickIn{Name: w.name, Trigger: w.id}
-	got, err := op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Look, in)
+	limited, cancel := context.WithTimeout(ctx, longLook)
+	got, err := op.Do(op.WithCaller(limited, c), r.Rooms, wire.Look, wire.TickIn{Name: w.name, Trigger: w.id})
+	cancel()
 	if err != nil {
 		return err
 	}
@@ -233,6 +263,11 @@ func (r *Room) look(ctx context.Context, w *watcher) error {
 			return nil
 		}
 	}
+	if at > 0 {
+		if waits, err := r.waitsForRoom(ctx, w); err != nil || waits {
+			return err
+		}
+	}
 	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
 		_, err := tx.Exec("UPDATE automation_trigger SET ahead = ? WHERE tenant = ? AND name = ? AND trigger_id = ?", got.State, w.tenant, w.name,
 			w.id)
@@ -241,14 +276,33 @@ func (r *Room) look(ctx context.Context, w *watcher) error {
 		return err
 	}
 	c.Scope = []string{"automation.run"}
-	out, err := op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Changed, in)
+	out, err := op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Changed, wire.ChangedIn{Name: w.name, Trigger: w.id, Sum: sumOf(got.State)})
 	if err == nil && out.Skipped > 0 {
-		w.due = now.Add(lookAtKey) // it may have to be dealt with still
-		w.rests = w.due            // whatever is heard: that it waits is an entry of the journal, and is heard, too
+		w.skips++
+		// It may have to be dealt with still. Until then it rests whatever is heard: that it waits is an entry of the journal, and is heard, too.
+		w.due = now.Add(min(lookAtKey<<min(w.skips-1, 10), surely))
+		w.rests = w.due
 	} else if err == nil {
+		w.skips = 0
 		w.since, w.differs = time.Time{}, [sha256.Size]byte{}
 	}
 	return err
+}
+
+// waitsForRoom reports whether a change waits until a run of its automation ends, and says so in the list of ticks. That is known without
+// the gate, and is no entry of the journal however long it lasts.
+func (r *Room) waitsForRoom(ctx context.Context, w *watcher) (bool, error) {
+	var open int
+	if err := r.DB.QueryRow(ctx, "SELECT count(*) FROM automation_run WHERE tenant = ? AND name = ? AND ended_at = 0", w.tenant, w.name).
+		Scan(&open); err != nil || open < w.runs {
+		return false, err
+	}
+	now := r.DB.Now()
+	w.due = now.Add(lookAtKey)
+	w.rests = w.due
+	return true, r.DB.Write(ctx, func(tx *db.Tx) error {
+		return leaveFailure(tx, trigger{tenant: w.tenant, name: w.name, id: w.id, next: now}, waitsForRoom(crowded(w.name, open, w.runs)))
+	})
 }
 
 // troubled says why something cannot be looked at, and looks again in a while.

@@ -268,8 +268,8 @@ func (r *Room) boxed(ctx context.Context, j *Job, place, dir string, ready []pre
 		e.Verdict = wire.Green
 	case errors.As(err, &exit) || e.Late || e.Full:
 		e.Verdict, e.Exit = wire.Red, cmd.ProcessState.ExitCode()
-		if kind, lacking := prepare.Wanting(e.Output); lacking && !e.Late && !e.Full {
-			e.Lacks = string(kind)
+		if !e.Late && !e.Full {
+			e.Lacks = string(r.lacking(ctx, j, e.Output))
 		}
 	default:
 		return err

@@ -30,16 +30,24 @@ func (u *unanswered) Error() string {
 	return "the job changed " + strings.Join(u.lock.Files, ", ") + ", and tandem fetches what is new there when a person says so"
 }
 
-// locks are the lock files of a commit for which a registry is named.
-func (r *Room) locks(ctx context.Context, repo, commit string) ([]prepare.File, error) {
-	if r.Needed == nil || len(r.Needed.Registries) == 0 {
+// named are the kinds of lock files for which a registry is.
+func (r *Room) named() []prepare.Kind {
+	if r.Needed == nil {
+		return nil
+	}
+	return r.Needed.Registries.Named()
+}
+
+// locks are the lock files of a commit, of some kinds.
+func (r *Room) locks(ctx context.Context, repo, commit string, kinds []prepare.Kind) ([]prepare.File, error) {
+	if len(kinds) == 0 {
 		return nil, nil
 	}
 	names, err := r.Tools.Files(ctx, repo, commit)
 	if err != nil {
 		return nil, err
 	}
-	return prepare.Find(names, r.Needed.Registries.Named(), func(name string) (string, error) {
+	return prepare.Find(names, kinds, func(name string) (string, error) {
 		if !slices.Contains(names, name) {
 			return "", fault.New(fault.Conflict, "job.prepare", "a lock file needs %s, and the commit does not have it", printed(name))
 		}
@@ -52,7 +60,7 @@ func (r *Room) allowed(ctx context.Context, j *Job, files []prepare.File) error 
 	if len(files) == 0 {
 		return nil
 	}
-	base, err := r.locks(ctx, j.Repo, j.Base)
+	base, err := r.locks(ctx, j.Repo, j.Base, r.named())
 	if err != nil { // what is wrong with them is mended by the job
 		r.Log.Warn("read the lock files of a job's base", "job", j.ID, "err", err)
 		base = nil
@@ -89,7 +97,7 @@ func (r *Room) allowed(ctx context.Context, j *Job, files []prepare.File) error 
 
 // needs makes what the check of a commit depends on; release is called when it has run.
 func (r *Room) needed(ctx context.Context, j *Job) (ready []prepare.Ready, release func(), err error) {
-	files, err := r.locks(ctx, j.Repo, j.Commit)
+	files, err := r.locks(ctx, j.Repo, j.Commit, r.named())
 	if err == nil {
 		err = r.allowed(ctx, j, files)
 	}
@@ -152,12 +160,25 @@ func (r *Room) allow(ctx context.Context, tx *db.Tx, in wire.PrepareIn) (*wire.J
 	return r.move(ctx, tx, in.ID, Event{Kind: Allowed, Text: in.Lock})
 }
 
+// lacking says of which kind a dependency is that a red check lacked: one of a lock file for which nobody named a registry.
+func (r *Room) lacking(ctx context.Context, j *Job, output string) prepare.Kind {
+	named := r.named()
+	unnamed := slices.DeleteFunc(slices.Clone(prepare.Kinds), func(k prepare.Kind) bool { return slices.Contains(named, k) })
+	files, err := r.locks(ctx, j.Repo, j.Commit, unnamed)
+	if err != nil { // then it is a red check as any other
+		r.Log.Warn("read the lock files of a red check", "job", j.ID, "err", err)
+		return ""
+	}
+	kind, _ := prepare.Wanting(output, files)
+	return kind
+}
+
 // lacks is what a job says whose check fails for want of a dependency. Its agent cannot mend that, and is not told.
 func lacks(kind string) string {
 	what, how := "a Go module", "go"
 	if kind == string(prepare.NPM) {
 		what, how = "an npm package", "npm"
 	}
-	return "the check is red and seems to lack " + what + ", which its agent cannot fetch: a registry has to be named with the setting " +
-		"job_registries (" + how + "=https://…), and the dependency has to be in the lock file; then: tandem job resume"
+	return "the check is red and lacks " + what + " that the lock file names, which its agent cannot fetch: a registry has to be named " +
+		"with the setting job_registries (" + how + "=https://…); then: tandem job resume"
 }

@@ -262,13 +262,15 @@ func TestAVendorFolderIsRead(t *testing.T) {
 	}
 }
 
-// A check that lacks a module says so. It is no work for the agent.
+// A check that lacks a module of its lock file says so. It is no work for the agent; what no lock file names is, whatever a test prints.
 func TestWantOfADependencyIsNotSentBack(t *testing.T) {
 	r := newRegistry(t)
-	a := fetching(t, "go build ./...", r, prepare.Go, map[string]string{"go.mod": "module example.org/app\n\ngo 1.21\n",
-		"app.go": "package app\n\nimport _ \"example.com/nowhere\"\n"})
+	sums := r.module(t, "example.com/greet", "v1.0.0", "package greet\n\nconst Word = \"hello\"\n")
+	a := fetching(t, "GOPROXY=off go build ./... && cat said && false", r, prepare.NPM, map[string]string{"go.sum": sums,
+		"go.mod": "module example.org/app\n\ngo 1.21\n\nrequire example.com/greet v1.0.0\n",
+		"app.go": "package app\n\nimport _ \"example.com/greet\"\n", "said": "nothing"})
 	j := a.next(map[string]string{"a.txt": "1"})
-	if j.State != wire.Stopped || !strings.Contains(j.Reason, "seems to lack a Go module") || j.Reds != 0 || j.Prompt != "" {
+	if j.State != wire.Stopped || !strings.Contains(j.Reason, "lacks a Go module") || j.Reds != 0 || j.Prompt != "" {
 		t.Errorf("it is %s: %s\n%s", j.State, j.Reason, a.said())
 	}
 	if err := a.settle(t.Context(), j, Event{Kind: Resume}); err != nil {
@@ -279,8 +281,15 @@ func TestWantOfADependencyIsNotSentBack(t *testing.T) {
 	}
 	// what the code itself does wrong is the agent's
 	a.job = j
-	if j = a.next(map[string]string{"app.go": "package app\n\nconst bad = 1 / (len(\"\"))\n"}); j.State != wire.SentBack {
-		t.Errorf("a red test is %s: %s", j.State, j.Reason)
+	for _, files := range []map[string]string{
+		{"app.go": "package app\n\nconst bad = 1 / (len(\"\"))\n"},
+		{"app.go": "package app\n\nimport _ \"example.com/greed\"\n", "go.mod": "module example.org/app\n\ngo 1.21\n"},
+		{"app.go": "package app\n", "said": "dial tcp: lookup example.com: no such host\nx.go: requires go >= 1.99 (running go 1.26)\n" +
+			"other.example/mod@v1.0.0: Get \"https://proxy\nError: Cannot find module 'left-pad'\nsh: 1: jest: not found\nnpm error code 127\n"},
+	} {
+		if j = a.next(files); j.State != wire.SentBack {
+			t.Errorf("a red test is %s: %s", j.State, j.Reason)
+		}
 	}
 }
 

@@ -30,7 +30,11 @@ type Ears struct {
 	mu     sync.Mutex
 	places map[int32]spot
 	heard  map[string]bool // by folder: whether all of it is listened to
+	tried  map[string]time.Time
 }
+
+// retry is in how long a folder is walked through again that could not be listened to whole.
+const retry = 30 * time.Second
 
 // spot is a directory that is listened to, for one or more followed folders.
 type spot struct {
@@ -44,7 +48,8 @@ func Listen(tell func(folder string)) (*Ears, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inotify: %w", err)
 	}
-	return &Ears{fd: fd, f: os.NewFile(uintptr(fd), "inotify"), tell: tell, places: map[int32]spot{}, heard: map[string]bool{}}, nil
+	return &Ears{fd: fd, f: os.NewFile(uintptr(fd), "inotify"), tell: tell, places: map[int32]spot{}, heard: map[string]bool{},
+		tried: map[string]time.Time{}}, nil
 }
 
 // Follow listens to these folders from now on, and to no others, and says which are heard whole.
@@ -57,8 +62,9 @@ func (e *Ears) Follow(folders []string) map[string]bool {
 		}
 	}
 	for _, folder := range folders {
-		if whole, known := e.heard[folder]; !known || !whole {
+		if !e.heard[folder] && time.Since(e.tried[folder]) > retry {
 			e.heard[folder] = e.below(folder, folder)
+			e.tried[folder] = time.Now()
 		}
 	}
 	return maps.Clone(e.heard)
@@ -66,6 +72,7 @@ func (e *Ears) Follow(folders []string) map[string]bool {
 
 func (e *Ears) leave(folder string) {
 	delete(e.heard, folder)
+	delete(e.tried, folder)
 	for wd, s := range e.places {
 		if delete(s.whose, folder); len(s.whose) == 0 {
 			delete(e.places, wd)
@@ -99,10 +106,11 @@ func (e *Ears) below(folder, dir string) bool {
 		}
 		s, known := e.places[int32(wd)]
 		if !known {
-			s = spot{dir: path, whose: map[string]bool{}}
-			e.places[int32(wd)] = s
+			s.whose = map[string]bool{}
 		}
+		s.dir = path // also of one that is known: it may have been renamed
 		s.whose[folder] = true
+		e.places[int32(wd)] = s
 		return nil
 	})
 	return whole && err == nil
@@ -156,6 +164,7 @@ func (e *Ears) event(wd int32, mask uint32, name string) {
 		}
 		if s.dir == folder && mask&(unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_IGNORED) != 0 {
 			e.heard[folder] = false // it is followed anew when it is looked at
+			delete(e.tried, folder)
 		}
 		e.tell(folder)
 	}

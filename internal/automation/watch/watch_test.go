@@ -5,9 +5,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
-	"time"
-
-	"tandem/internal/testenv"
 )
 
 func TestStatesAndWhatDiffers(t *testing.T) {
@@ -55,48 +52,5 @@ func TestScan(t *testing.T) {
 	}
 	if _, err := (Folder{Path: filepath.Join(dir, "none"), Fits: all, Sees: all}).Scan(t.Context()); err == nil {
 		t.Error("a folder that is not there was looked at")
-	}
-}
-
-// What happens in a folder that was made later is heard, and a folder that is no longer followed is not.
-func TestEars(t *testing.T) {
-	dir := t.TempDir()
-	told := make(chan string, 1000)
-	ears, err := Listen(func(folder string) {
-		select {
-		case told <- folder:
-		default:
-		}
-	})
-	if err != nil {
-		t.Log(err) // folders are looked at now and then on this machine
-		return
-	}
-	go ears.Run(t.Context())
-	if heard := ears.Follow([]string{dir}); !heard[dir] {
-		t.Fatal("the folder is not heard whole")
-	}
-	deep := filepath.Join(dir, "one", "two")
-	if err := os.MkdirAll(deep, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	testenv.Eventually(t, "a file in a new folder is heard", time.Minute, func() bool {
-		for len(told) > 0 {
-			<-told
-		}
-		n++
-		if err := os.WriteFile(filepath.Join(deep, "file"), make([]byte, n), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-told:
-			return true
-		case <-time.After(50 * time.Millisecond):
-			return false
-		}
-	})
-	if heard := ears.Follow(nil); len(heard) != 0 {
-		t.Errorf("still followed: %v", heard)
 	}
 }

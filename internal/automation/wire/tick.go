@@ -13,8 +13,8 @@ const (
 
 	Notice = op.Def[NoticeIn, TickOut]("automation.notice") // the server alone calls it
 
-	Look    = op.Def[TickIn, LookOut]("automation.look")    // the server alone calls it
-	Changed = op.Def[TickIn, TickOut]("automation.changed") // the server alone calls it
+	Look    = op.Def[TickIn, LookOut]("automation.look")       // the server alone calls it
+	Changed = op.Def[ChangedIn, TickOut]("automation.changed") // the server alone calls it
 )
 
 // TicksOut lists what became of the moments at which an automation was due, newest first.
@@ -37,6 +37,13 @@ type TickRow struct {
 type TickIn struct {
 	Name    string `json:"name"`
 	Trigger string `json:"trigger"`
+}
+
+// ChangedIn names what a trigger watches and found changed.
+type ChangedIn struct {
+	Name    string `json:"name"`
+	Trigger string `json:"trigger"`
+	Sum     string `json:"sum" jsonschema:"SHA-256 of how it stands"`
 }
 
 // TickOut says what was done about it.

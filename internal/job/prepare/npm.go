@@ -32,6 +32,7 @@ type npmPackage struct {
 	Link      bool            `json:"link"`
 	Bundled   bool            `json:"inBundle"`
 	Optional  bool            `json:"optional"`
+	Bin       json.RawMessage `json:"bin"`
 	OS        json.RawMessage `json:"os"`
 	CPU       json.RawMessage `json:"cpu"`
 }
