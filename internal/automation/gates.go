@@ -134,6 +134,7 @@ func (r *Room) passed(ctx context.Context, _ *db.Tx, in wire.PassIn) (wire.OK, e
 		return wire.OK{}, fault.New(fault.Denied, string(wire.Pass), "a run does this by itself, and nobody else").
 			WithNext("answer its gate: tandem approvals")
 	}
+	op.Row(ctx, passSeal(op.CallerFrom(ctx).Tenant, in.Run, in.Node))
 	return wire.OK{OK: true}, nil
 }
 

@@ -177,7 +177,7 @@ func (h *house) open(points int64) {
 	r.Actor = func(_ context.Context, _ *db.Tx, name string) (string, error) { return "act_" + name, nil }
 	r.Grant = func(context.Context, *db.Tx, Grant) (string, error) { return "g", nil }
 	r.Abandon = asks.Abandon
-	r.Revoke = func(context.Context, *db.Tx, string) error { return nil }
+	r.Revoke = func(context.Context, *db.Tx, string, string) error { return nil }
 	r.As = func(_ context.Context, tenant, actor string) (op.Caller, error) {
 		if p.point() {
 			return op.Caller{}, errNo

@@ -19,14 +19,16 @@ type Room struct {
 	DB    *db.DB
 	Log   *slog.Logger
 	Vouch op.Vouch
+	// Kept is what the journal says of what runs came past; nil is a room without one, where it is what the rows say.
+	Kept  func(*db.Tx, op.Sealed) (bool, error)
 	Rooms op.Invoker // through which steps act
 	// Find is an operation of the table, nil when there is none of that name.
 	Find func(name string) *op.Op
 	// Actor makes the service of that name, which acts for the caller, or has it act for the caller from now on.
 	Actor func(ctx context.Context, tx *db.Tx, name string) (id string, err error)
-	// Grant gives a service a right, in the name of the caller; Revoke takes it back.
+	// Grant gives a service a right, in the name of the caller; Revoke takes it back, where it is that actor's.
 	Grant  func(ctx context.Context, tx *db.Tx, g Grant) (id string, err error)
-	Revoke func(ctx context.Context, tx *db.Tx, id string) error
+	Revoke func(ctx context.Context, tx *db.Tx, id, actor string) error
 	// As is an actor as a caller, with whom it acts for.
 	As func(ctx context.Context, tenant, actor string) (op.Caller, error)
 	// Told is called in the change that made a run fail, or wait for somebody to look at it.

@@ -132,7 +132,7 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 	if err != nil || v == nil {
 		return nil, orNone(err, in.Name)
 	}
-	if !r.Vouch.Holds(ctx, v.Seal()) {
+	if !r.Vouch.Holds(ctx, v.Seal()) || !r.Vouch.Holds(ctx, s.Seal()) {
 		return nil, fault.New(fault.Denied, string(wire.Begin), "%s was changed in the database, and not by a person here", s.Name).
 			WithNext("look, and switch it on anew: tandem automation on %s", s.Name)
 	}

@@ -62,6 +62,13 @@ func (r *row) save(tx *db.Tx) error {
 	return err
 }
 
+// Seal is that an automation is switched on: with which version, as whom it acts, and with whose authority. A version that a person
+// switched off again is not switched on by its row.
+func (r *row) Seal() op.Sealed {
+	return op.Sealed{Tenant: r.tenant, Subject: "switch:" + r.Name, Says: []string{r.Live, r.Actor, r.actsFor, r.SwitchedBy},
+		What: "that the automation " + r.Name + " is switched on, by " + r.SwitchedBy}
+}
+
 // version is one frozen definition as it is stored.
 type version struct {
 	tenant, name, digest, text, actor string
@@ -113,12 +120,24 @@ func (r *Room) versions(ctx context.Context, tenant, name string) ([]*version, e
 	return db.Collect(rows, err, func(rows *sql.Rows) (*version, error) { return scanVersion(rows) })
 }
 
-// Rows are what the journal vouches for: versions that were switched on.
+// Rows are what the journal vouches for: versions that were switched on once, those that are, and gates that open runs are past.
 func Rows(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
 	rows, err := d.Query(ctx, "SELECT "+versionColumns+" FROM automation_version WHERE approved_at > 0 ORDER BY tenant, name, digest")
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*version, error) { return scanVersion(rows) })
+	if err != nil {
+		return nil, err
+	}
 	for _, v := range all {
 		out = append(out, v.Seal())
 	}
-	return out, err
+	rows, err = d.Query(ctx, "SELECT "+columns+" FROM automation WHERE live <> '' ORDER BY tenant, name")
+	on, err := db.Collect(rows, err, func(rows *sql.Rows) (*row, error) { return scan(rows) })
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range on {
+		out = append(out, s.Seal())
+	}
+	let, err := passes(ctx, d)
+	return append(out, let...), err
 }

@@ -119,6 +119,7 @@ func (r *Room) on(ctx context.Context, tx *db.Tx, in wire.OnIn) (*wire.Automatio
 		return nil, err
 	}
 	s.Live, s.On, s.SwitchedBy, s.SwitchedAt = v.digest, true, c.Name, tx.Now()
+	op.Row(ctx, s.Seal())
 	return s.seen(a), s.save(tx)
 }
 
@@ -185,7 +186,7 @@ func orNone(err error, name string) error {
 // takeBack ends the grants of an automation. One that somebody revoked already is gone.
 func (r *Room) takeBack(ctx context.Context, tx *db.Tx, s *row) error {
 	for _, id := range s.grants {
-		if err := r.Revoke(ctx, tx, id); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := r.Revoke(ctx, tx, id, actorName(s.Name)); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
@@ -211,6 +212,7 @@ func (r *Room) off(ctx context.Context, tx *db.Tx, in wire.NameIn) (*wire.Automa
 		}
 	}
 	s.Live, s.On, s.SwitchedBy, s.SwitchedAt = "", false, c.Name, tx.Now()
+	op.Seal(ctx, s.Seal().Subject)
 	if err := r.pauseAll(tx, s, "", c.Name); err != nil {
 		return nil, err
 	}

@@ -296,6 +296,14 @@ func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, mo
 		return nil, false, h.apply(run.Event{Kind: run.Stopped,
 			Text: "its version is not one that a person switched on: the database was changed"})
 	}
+	if h.run.Status == run.Running {
+		if why, err := r.unswitched(ctx, h); err != nil || why != "" {
+			if err != nil {
+				return nil, false, err
+			}
+			return nil, false, h.apply(run.Event{Kind: run.Stopped, Text: why})
+		}
+	}
 	if !h.wake.IsZero() && !h.wake.After(now) {
 		if err := h.apply(run.Event{Kind: run.Ticked}); err != nil {
 			return nil, false, err

@@ -184,6 +184,30 @@ func TestConnectorIsCalledAfterAcceptance(t *testing.T) {
 	}
 }
 
+// What a person accepted was in the database before the entry that vouches for it: a server that was killed between called it a forgery at
+// every start.
+func TestAcceptingIsWrittenWithItsOutcome(t *testing.T) {
+	r, d, _ := room(t)
+	o := &outside{}
+	if err := add(t, r, d, wire.AddIn{Name: "out", URL: o.start(t)}); err != nil {
+		t.Fatal(err)
+	}
+	notes := &op.Notes{Ends: true}
+	if _, err := r.accept(op.WithNotes(as(t), notes), wire.AcceptIn{Name: "out"}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := r.Load(t.Context(), "local", "out")
+	if err != nil || c.Accepted != "" || c.State != wire.Quarantined {
+		t.Fatalf("before the outcome: %+v %v", c, err)
+	}
+	if err := d.Write(t.Context(), notes.Along[0]); err != nil || len(notes.Along) != 1 {
+		t.Fatal(err)
+	}
+	if c, err = r.Load(t.Context(), "local", "out"); err != nil || c.State != wire.Ready || len(notes.Seals[acceptSubject("out")]) == 0 {
+		t.Errorf("with the outcome: %+v %v", c, err)
+	}
+}
+
 // A connector that changes its tool after approval: the next call is not made, and nobody calls it until a person looked.
 func TestChangedToolsAreQuarantined(t *testing.T) {
 	r, d, _ := room(t)

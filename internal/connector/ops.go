@@ -175,24 +175,37 @@ func (r *Room) secret(ctx context.Context, tx *db.Tx, in wire.SecretIn) (wire.OK
 }
 
 func (r *Room) sync(ctx context.Context, in wire.NameIn) (*wire.Connector, error) {
-	return r.look(ctx, op.CallerFrom(ctx).Tenant, in.Name, false)
+	return r.look(ctx, op.CallerFrom(ctx).Tenant, in.Name)
 }
 
 func (r *Room) accept(ctx context.Context, in wire.AcceptIn) (*wire.Connector, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	if in.Digest != "" {
-		c, err := r.look(ctx, tenant, in.Name, false)
-		if err != nil {
-			return nil, err
-		}
-		if c.Digest != in.Digest {
-			return nil, fault.New(fault.Conflict, "connector.accept", "%s offers something else by now", in.Name).
-				WithNext("look at it again: tandem connector show %s", in.Name)
-		}
+	c, err := r.look(ctx, tenant, in.Name)
+	if err != nil {
+		return nil, err
 	}
-	c, err := r.look(ctx, tenant, in.Name, true)
-	if err == nil {
-		op.Row(ctx, acceptSeal(c))
+	if in.Digest != "" && c.Digest != in.Digest {
+		return nil, fault.New(fault.Conflict, "connector.accept", "%s offers something else by now", in.Name).
+			WithNext("look at it again: tandem connector show %s", in.Name)
+	}
+	c.Accepted, c.State = c.Digest, wire.Ready
+	write := func(tx *db.Tx) error {
+		cur, err := scan(tx.QueryRow("SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, c.Name))
+		if db.NoRows(err) {
+			return nil // it was removed meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		cur.Accepted, cur.State = c.Digest, wire.Quarantined
+		if cur.Digest == c.Digest { // else somebody looked since, and found other tools
+			cur.State = wire.Ready
+		}
+		return save(tx, cur)
+	}
+	op.Row(ctx, acceptSeal(c))
+	if !op.Along(ctx, write) { // with the outcome that vouches for it
+		err = r.db.Write(ctx, write)
 	}
 	return c, err
 }

@@ -138,7 +138,7 @@ func (r *Room) All(ctx context.Context, tenant string) ([]*wire.Connector, error
 }
 
 // look asks a connector what it offers and stores the answer: ready when it is what was accepted, quarantined when not.
-func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*wire.Connector, error) {
+func (r *Room) look(ctx context.Context, tenant, name string) (*wire.Connector, error) {
 	c, err := r.Load(ctx, tenant, name)
 	if err != nil {
 		return nil, err
@@ -153,8 +153,11 @@ func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*wir
 		if err != nil {
 			return err
 		}
+		if err := r.vouched(ctx, cur); err != nil {
+			return err
+		}
 		c = cur
-		settle(c, tools, failed, accept)
+		settle(c, tools, failed)
 		c.SyncedAt = tx.Now()
 		return save(tx, c)
 	})
@@ -165,7 +168,7 @@ func (r *Room) look(ctx context.Context, tenant, name string, accept bool) (*wir
 }
 
 // settle decides a connector's state after a look.
-func settle(c *wire.Connector, tools []wire.Tool, failed error, accept bool) {
+func settle(c *wire.Connector, tools []wire.Tool, failed error) {
 	if failed != nil {
 		c.Failure = fault.Public(failed).Msg
 		switch {
@@ -177,9 +180,6 @@ func settle(c *wire.Connector, tools []wire.Tool, failed error, accept bool) {
 		return
 	}
 	c.Tools, c.Digest, c.Failure = tools, digest(tools), ""
-	if accept {
-		c.Accepted = c.Digest
-	}
 	c.State = wire.Quarantined
 	if c.Digest == c.Accepted {
 		c.State = wire.Ready
@@ -223,14 +223,14 @@ func (r *Room) call(ctx context.Context, in wire.CallIn) (wire.CallOut, error) {
 		return nil
 	})
 	if dataOf(err, "auth") == "required" { // the next who looks sees why
-		if _, e := r.look(ctx, c.Tenant, c.Name, false); e != nil && dataOf(e, "auth") == "" {
+		if _, e := r.look(ctx, c.Tenant, c.Name); e != nil && dataOf(e, "auth") == "" {
 			err = e
 		}
 	}
 	if err != nil || !changed {
 		return out, err
 	}
-	if _, err := r.look(ctx, c.Tenant, c.Name, false); err != nil {
+	if _, err := r.look(ctx, c.Tenant, c.Name); err != nil {
 		return wire.CallOut{}, err
 	}
 	c.State = wire.Quarantined

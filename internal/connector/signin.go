@@ -202,7 +202,7 @@ func (r *Room) signIn(ctx context.Context, c *wire.Connector, f *flow, back stri
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	if _, looked := r.look(after, c.Tenant, c.Name, false); err == nil {
+	if _, looked := r.look(after, c.Tenant, c.Name); err == nil {
 		err = looked
 	}
 	return err

@@ -19,6 +19,7 @@ import (
 // makeAutomations gives the room of automations what it does not own.
 func (d *Daemon) makeAutomations(table *op.Table) {
 	r := automation.New(d.db, d.Log)
+	r.Kept = d.journal.Kept
 	r.Vouch, r.Rooms, r.Find = d.journal.Vouch(), &d.inner, table.Get
 	r.Actor = func(ctx context.Context, tx *db.Tx, name string) (string, error) {
 		a, err := d.identity.Serve(ctx, tx, name)
@@ -36,8 +37,12 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		out, err := d.rooms.book.Add(ctx, tx, in)
 		return out.ID, err
 	}
-	r.Revoke = func(ctx context.Context, tx *db.Tx, grant string) error {
-		_, err := d.rooms.book.Revoke(ctx, tx, book.GrantIDIn{ID: grant, Note: "the automation was switched off or changed"})
+	r.Revoke = func(ctx context.Context, tx *db.Tx, grant, actor string) error {
+		whose, err := d.rooms.book.Whose(ctx, tx, grant)
+		if err != nil || whose != "service:"+actor {
+			return err // its row is no authority over what others were granted, or denied
+		}
+		_, err = d.rooms.book.Revoke(ctx, tx, book.GrantIDIn{ID: grant, Note: "the automation was switched off or changed"})
 		return err
 	}
 	r.Seal = func(tx *db.Tx, tenant, name, value, by string) error {

@@ -48,6 +48,7 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	if d.self != nil {
 		r.Owner = d.self.Server
 	}
+	r.Vouch, r.Sealed = d.journal.Vouch(), true
 	r.TakeBack, r.End = d.rooms.session.TakeBack, d.endSession
 	r.Served = d.servedFolder
 	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.session.BindModel
@@ -69,6 +70,7 @@ func (d *Daemon) makeTeams() {
 		c.Token = "" // as for jobs
 		return d.identity.Still(ctx, c)
 	})
+	r.Sealed = true
 	r.Rooms, r.Tools, r.Model = &d.inner, d.rooms.session.Checkouts, d.rooms.session.BindModel
 	r.Halt, r.End = d.rooms.job.Halt, d.endSession
 	r.Told, r.Needs, r.Limit, r.Fell = d.teamTold, d.jobNeeds, d.limit(), d.rooms.terminal.Fell

@@ -15,6 +15,7 @@ import (
 	"tandem/internal/connector"
 	"tandem/internal/db"
 	"tandem/internal/identity"
+	"tandem/internal/job"
 	"tandem/internal/journal"
 	"tandem/internal/notify"
 	"tandem/internal/op"
@@ -22,6 +23,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/terminal"
 	sources "tandem/internal/source"
+	"tandem/internal/team"
 	"tandem/internal/wholefile"
 )
 
@@ -39,7 +41,7 @@ func (d *Daemon) forgetSeals() error {
 }
 
 // lateKinds are rows that the journal came to vouch for after it vouched for others: a server from before has some that it never saw.
-const lateKinds = "acceptance connector provider skip"
+const lateKinds = "acceptance connector job lock pass provider queue skip switch team"
 
 // kindsFile says, outside the database, which of them were adopted here: later ones are not.
 func (d *Daemon) kindsFile() string { return filepath.Join(d.data, "journal.kinds") }
@@ -84,6 +86,8 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 		func(ctx context.Context) ([]op.Sealed, error) { return connector.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return automation.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return job.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return team.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, d.db, d.journal.Vouch()) }}
 	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
 	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"database/sql"
 
 	"tandem/internal/db"
@@ -19,7 +20,7 @@ const (
 )
 
 // roomFor refuses a job more than there may be, and lets old ones go.
-func (r *Room) roomFor(tx *db.Tx, c op.Caller) error {
+func (r *Room) roomFor(ctx context.Context, tx *db.Tx, c op.Caller) error {
 	var all, open int
 	if err := tx.QueryRow("SELECT count(*), COALESCE(SUM(CASE WHEN state IN (?, ?) THEN 0 ELSE 1 END), "+
 		"0) FROM job WHERE tenant = ? AND home = ?",
@@ -58,7 +59,7 @@ func (r *Room) roomFor(tx *db.Tx, c op.Caller) error {
 			return fault.New(fault.Exhausted, "job.start", "there are %d jobs already, and those that are over still have workspaces", all).
 				WithNext("discard some that nobody needs: tandem job stop JOB --discard")
 		}
-		if gone, err = forget(tx, old); err != nil {
+		if gone, err = forget(ctx, tx, old); err != nil {
 			return err
 		}
 		last = old[len(old)-1].ID
@@ -67,7 +68,7 @@ func (r *Room) roomFor(tx *db.Tx, c op.Caller) error {
 }
 
 // forget deletes those jobs that left nothing behind.
-func forget(tx *db.Tx, old []*Job) (gone int, err error) {
+func forget(ctx context.Context, tx *db.Tx, old []*Job) (gone int, err error) {
 	for _, j := range old {
 		if j.Path != "" || j.next() {
 			continue
@@ -77,6 +78,7 @@ func forget(tx *db.Tx, old []*Job) (gone int, err error) {
 				return gone, err
 			}
 		}
+		op.Seal(ctx, j.seal().Subject)
 		gone++
 	}
 	return gone, nil

@@ -32,13 +32,16 @@ func (r *Room) comment(ctx context.Context, in wire.CommentIn) (*wire.Job, error
 		return nil, err
 	}
 	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
-		_, err := r.change(tx, c.Tenant, in.ID, func(now *Job) error {
+		after, err := r.change(tx, c.Tenant, in.ID, func(now *Job) error {
 			if now.Commit != in.Commit {
 				return now.looked("job.comment", in.Commit)
 			}
 			now.Voices = c.Prompts(now.Voices, now.Caller.Chain())
 			return now.remark(wire.Comment{File: path.Clean(in.File), Line: in.Line, Text: in.Text, Commit: in.Commit, By: c.Name, At: tx.Now()})
 		})
+		if err == nil {
+			err = r.vouchFor(tx, after, map[string]any{"event": "comment", "commit": in.Commit})
+		}
 		return err
 	}); err != nil {
 		return nil, err
@@ -114,7 +117,10 @@ func (j *Job) remark(c wire.Comment) error {
 
 // back sends the agent the comments that it has not heard, as one message.
 func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, error) {
-	j, err := r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(*Job) error { return nil })
+	j, err := scan(tx.QueryRow(columns+"tenant = ? AND id = ?"+tx.ForUpdate(), op.CallerFrom(ctx).Tenant, in.ID))
+	if db.NoRows(err) {
+		err = op.NoSuch("job", in.ID)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -17,13 +16,14 @@ const EventTrain = "queue.train"
 // departs writes a train down, before anything is checked.
 func (r *Room) departs(ctx context.Context, j *Job, t *wire.Train) error {
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
-		if _, err := r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
+		k, err := r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
 			q.Train = t
 			return nil
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
-		return r.tellTrain(tx, j, t, "departs", "", nil)
+		return r.tellTrain(tx, j, t, "departs", "", nil, k)
 	})
 }
 
@@ -50,7 +50,7 @@ func (r *Room) trained(ctx context.Context, j *Job, t *wire.Train, did string, r
 		if err != nil {
 			return err
 		}
-		return r.tellTrain(tx, j, q.Train, did, "", ran)
+		return r.tellTrain(tx, j, q.Train, did, "", ran, q)
 	})
 }
 
@@ -64,35 +64,35 @@ func (r *Room) ends(ctx context.Context, j *Job, t *wire.Train, why, suspect str
 		return ctx.Err()
 	}
 	err := r.DB.Write(ctx, func(tx *db.Tx) error {
-		if err := r.uncouple(tx, j, suspect, func(*wire.Queue) {}); err != nil {
+		k, err := r.uncouple(tx, j, suspect, func(*wire.Queue) {})
+		if err != nil {
 			return err
 		}
-		return r.tellTrain(tx, j, t, "ends", why, nil)
+		return r.tellTrain(tx, j, t, "ends", why, nil, k)
 	})
 	r.others(ctx, j)
 	return err
 }
 
 // uncouple forgets the train of a queue.
-func (r *Room) uncouple(tx *db.Tx, j *Job, suspect string, fn func(*wire.Queue)) error {
+func (r *Room) uncouple(tx *db.Tx, j *Job, suspect string, fn func(*wire.Queue)) (kept, error) {
 	var since *wire.Suspect
 	if suspect != "" {
 		s, err := scan(tx.QueryRow(columns+"tenant = ? AND id = ?", j.Tenant, suspect))
 		if err != nil && !db.NoRows(err) {
-			return err
+			return kept{}, err
 		}
 		if err == nil {
 			since = &wire.Suspect{Job: s.ID, QueuedAt: s.QueuedAt}
 		}
 	}
-	_, err := r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
+	return r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
 		if q.Train = nil; since != nil {
 			q.Suspect = since
 		}
 		fn(q)
 		return nil
 	})
-	return err
 }
 
 // landed writes down that the branch holds the first cars of a train, all at once. One that left the queue in the moment in which the
@@ -116,10 +116,7 @@ func (r *Room) landed(ctx context.Context, j *Job, t *wire.Train, line []*Job, t
 			last = rides
 			tx.AfterCommit(func() { r.wake(rides.Tenant, rides.ID) })
 		}
-		if err := r.tellTrain(tx, j, t, "landed", "", nil); err != nil {
-			return err
-		}
-		return r.uncouple(tx, j, suspect(t), func(q *wire.Queue) {
+		k, err := r.uncouple(tx, j, suspect(t), func(q *wire.Queue) {
 			if !q.Protected {
 				return
 			}
@@ -130,6 +127,10 @@ func (r *Room) landed(ctx context.Context, j *Job, t *wire.Train, line []*Job, t
 				q.Push.Waits, q.Push.Problem = t.Landing, ""
 			}
 		})
+		if err != nil {
+			return err
+		}
+		return r.tellTrain(tx, j, t, "landed", "", nil, k)
 	})
 	r.others(ctx, j)
 	if err == nil && last != nil {
@@ -139,18 +140,13 @@ func (r *Room) landed(ctx context.Context, j *Job, t *wire.Train, line []*Job, t
 }
 
 // tellTrain writes into the journal what became of a train.
-func (r *Room) tellTrain(tx *db.Tx, j *Job, t *wire.Train, did, why string, ran map[string]*wire.Evidence) error {
+func (r *Room) tellTrain(tx *db.Tx, j *Job, t *wire.Train, did, why string, ran map[string]*wire.Evidence, k kept) error {
 	said := map[string]any{"repo": j.Repo, "branch": j.Onto, "train": t, "did": did, "reason": why}
 	var evidence []*wire.Evidence
 	for _, e := range ran {
 		evidence = append(evidence, unsaid(e))
 	}
 	said["evidence"] = evidence
-	payload, err := json.Marshal(said)
-	if err != nil {
-		return err
-	}
-	_, err = r.Journal.Append(tx, journal.Event{Tenant: j.Tenant, Type: EventTrain, Phase: journal.Done, Actor: j.Caller.Name,
-		For: j.Caller.For, Resource: at(j.ID).String(), Payload: payload})
-	return err
+	return r.Journal.Tell(tx, journal.Event{Tenant: j.Tenant, Type: EventTrain, Phase: journal.Done, Actor: j.Caller.Name,
+		For: j.Caller.For, Resource: at(j.ID).String()}, said, k.seal())
 }

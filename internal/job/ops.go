@@ -48,8 +48,12 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Stop a job. Its workspace stays until it is discarded, so that it can go on."},
 			func(in wire.StopIn) op.Resource { return at(in.ID) },
 			func(ctx context.Context, tx *db.Tx, in wire.StopIn) (*wire.Job, error) {
-				return r.move(ctx, tx, in.ID, Event{Kind: Stop, Discard: in.Discard, By: op.CallerFrom(ctx).Name,
+				j, err := r.move(ctx, tx, in.ID, Event{Kind: Stop, Discard: in.Discard, By: op.CallerFrom(ctx).Name,
 					Text: op.CallerFrom(ctx).Name + " stopped it"})
+				if in.Discard && fault.Is(err, fault.Denied) {
+					return r.giveUp(ctx, tx, in.ID)
+				}
+				return j, err
 			}),
 		wire.Resume.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/resume",
 			Doc: "Let a stopped job go on, in the same conversation and the same files."}, one,
@@ -127,7 +131,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 			WithNext("limit its tokens or turns instead: --budget 200000tokens")
 	}
 	c := op.CallerFrom(ctx).Later(op.DoorInside)
-	if err := r.roomFor(tx, c); err != nil {
+	if err := r.roomFor(ctx, tx, c); err != nil {
 		return nil, err
 	}
 	j := &Job{Tenant: c.Tenant, Caller: c, Job: wire.Job{ID: id.New("job"), State: wire.Planned, Task: in.Task, Agent: in.Agent,
@@ -139,6 +143,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 	if err := r.insert(tx, j); err != nil {
 		return nil, err
 	}
+	op.Row(ctx, j.seal())
 	op.Note(ctx, "job", j.ID)
 	tx.AfterCommit(func() { r.wake(j.Tenant, j.ID) })
 	return &j.Job, nil
@@ -166,6 +171,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.J
 	if err != nil {
 		return nil, err
 	}
+	op.Row(ctx, j.seal())
 	tx.AfterCommit(func() { r.wake(j.Tenant, j.ID) })
 	if from == wire.Queued && j.State != wire.Queued { // the train that it was in ends
 		tx.AfterCommit(func() { r.others(context.WithoutCancel(ctx), j) })
@@ -216,7 +222,7 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 }
 
 func (r *Room) read(ctx context.Context, in wire.IDIn) (*wire.Job, error) {
-	j, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+	j, err := r.shown(ctx, op.CallerFrom(ctx).Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +292,7 @@ func (r *Room) wait(ctx context.Context, in wire.WaitIn) (*wire.Job, error) {
 	}
 	end := time.Now().Add(time.Duration(min(in.Seconds, 600)) * time.Second)
 	for look := 0; ; look++ {
-		j, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+		j, err := r.shown(ctx, op.CallerFrom(ctx).Tenant, in.ID)
 		if err != nil {
 			return nil, err
 		}

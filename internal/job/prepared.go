@@ -71,13 +71,13 @@ func (r *Room) allowed(ctx context.Context, j *Job, files []prepare.File) error 
 		if slices.ContainsFunc(base, func(b prepare.File) bool { return b.Digest() == sum }) {
 			continue
 		}
-		var n int
-		if err := r.DB.QueryRow(ctx, "SELECT count(*) FROM job_lock WHERE tenant = ? AND repo = ? AND digest = ?", j.Tenant, j.Repo,
-			sum).Scan(&n); err != nil {
-			return err
-		}
-		if n > 0 {
+		var by string
+		err := r.DB.QueryRow(ctx, "SELECT by_name FROM job_lock WHERE tenant = ? AND repo = ? AND digest = ?", j.Tenant, j.Repo, sum).Scan(&by)
+		if err == nil && r.Vouch.Holds(ctx, lockSeal(j.Tenant, j.Repo, sum, by)) {
 			continue
+		}
+		if err != nil && !db.NoRows(err) {
+			return err
 		}
 		was := prepare.File{Kind: f.Kind}
 		if i := slices.IndexFunc(base, func(b prepare.File) bool { return b.Path == f.Path }); i >= 0 {
@@ -147,14 +147,19 @@ func (r *Room) allow(ctx context.Context, tx *db.Tx, in wire.PrepareIn) (*wire.J
 	if db.NoRows(err) {
 		return nil, op.NoSuch("job", in.ID)
 	}
+	if err == nil {
+		err = r.counts(tx, j)
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, sum := range j.Locks {
-		if _, err := tx.Exec("INSERT INTO job_lock (tenant, repo, digest, by_name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		if _, err := tx.Exec("INSERT INTO job_lock (tenant, repo, digest, by_name, at) VALUES (?, ?, ?, ?, ?) "+
+			"ON CONFLICT (tenant, repo, digest) DO UPDATE SET by_name = excluded.by_name, at = excluded.at",
 			c.Tenant, j.Repo, sum, c.Name, tx.Now()); err != nil {
 			return nil, err
 		}
+		op.Row(ctx, lockSeal(c.Tenant, j.Repo, sum, c.Name))
 	}
 	op.Note(ctx, "lock", in.Lock)
 	return r.move(ctx, tx, in.ID, Event{Kind: Allowed, Text: in.Lock})

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"tandem/internal/db"
@@ -68,7 +67,7 @@ func (r *Room) pushes(ctx context.Context, tenant string, q *wire.Queue, by stri
 	if at, err := r.Tools.There(ctx, q.Repo, q.Push.URL, q.Branch); err != nil || at == commit {
 		return r.pushed(ctx, tenant, q, by, commit, err)
 	}
-	begun, err := r.pushState(ctx, tenant, q, func(p *wire.Push) {
+	begun, err := r.pushState(ctx, tenant, q, by, "begins to push", func(p *wire.Push) {
 		if p.Waits == commit {
 			p.Begun = commit
 		}
@@ -96,7 +95,7 @@ func (r *Room) pushed(ctx context.Context, tenant string, q *wire.Queue, by, com
 		}
 	}
 	err = r.DB.Write(ctx, func(tx *db.Tx) error {
-		if out, err = r.changeQueue(tx, tenant, q.Repo, q.Branch, func(q *wire.Queue) error {
+		k, err := r.changeQueue(tx, tenant, q.Repo, q.Branch, func(q *wire.Queue) error {
 			if q.Push == nil {
 				return nil
 			}
@@ -106,24 +105,22 @@ func (r *Room) pushed(ctx context.Context, tenant string, q *wire.Queue, by, com
 				}
 			}
 			return nil
-		}); err != nil {
-			return err
-		}
-		payload, err := json.Marshal(map[string]any{"repo": q.Repo, "branch": q.Branch, "remote": q.Push.Remote, "url": q.Push.URL,
-			"commit": commit, "problem": problem})
+		})
 		if err != nil {
 			return err
 		}
-		_, err = r.Journal.Append(tx, journal.Event{Tenant: tenant, Type: EventPushed, Phase: journal.Done, Actor: by, Resource: at("").String(),
-			Payload: payload})
-		return err
+		out = k.Queue
+		return r.Journal.Tell(tx, journal.Event{Tenant: tenant, Type: EventPushed, Phase: journal.Done, Actor: by, Resource: at("").String()},
+			map[string]any{"repo": q.Repo, "branch": q.Branch, "remote": q.Push.Remote, "url": q.Push.URL, "commit": commit, "problem": problem},
+			k.seal())
 	})
 	return out, err
 }
 
-func (r *Room) pushState(ctx context.Context, tenant string, q *wire.Queue, fn func(*wire.Push)) (out *wire.Queue, err error) {
+func (r *Room) pushState(ctx context.Context, tenant string, q *wire.Queue, by, did string, fn func(*wire.Push)) (
+	out *wire.Queue, err error) {
 	err = r.DB.Write(ctx, func(tx *db.Tx) error {
-		out, err = r.changeQueue(tx, tenant, q.Repo, q.Branch, func(q *wire.Queue) error {
+		out, err = r.setQueue(tx, tenant, q.Repo, q.Branch, by, did, func(q *wire.Queue) error {
 			if q.Push != nil {
 				fn(q.Push)
 			}
@@ -156,7 +153,7 @@ func (r *Room) found(ctx context.Context, tenant string, q *wire.Queue, by strin
 	if err == nil && there == q.Push.Begun {
 		return r.pushed(ctx, tenant, q, by, there, nil)
 	}
-	return r.pushState(ctx, tenant, q, func(p *wire.Push) {
+	return r.pushState(ctx, tenant, q, by, "does not know what became of a push", func(p *wire.Push) {
 		p.Problem = fmt.Sprintf("a push of %.12s was begun, and the server ended before it heard what came of it; look at %s, then say whether "+
 			"it is pushed again", p.Begun, p.Remote)
 	})

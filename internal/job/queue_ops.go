@@ -72,6 +72,10 @@ func (r *Room) protect(ctx context.Context, in wire.QueueIn) (*wire.Queue, error
 	if err != nil {
 		return nil, err
 	}
+	c := op.CallerFrom(ctx)
+	if err := r.DB.Write(ctx, func(tx *db.Tx) error { return r.anew(tx, c.Tenant, repo, in.Branch, c.Name) }); err != nil {
+		return nil, err
+	}
 	return r.set(ctx, in, func(q *wire.Queue, tip string) {
 		q.Protected, q.Tip = !in.Off, tip
 		switch {
@@ -108,12 +112,22 @@ func (r *Room) enqueue(ctx context.Context, in wire.QueueAddIn) (*wire.Job, erro
 			"the branch %s is checked out in %s, and a queue does not move it under somebody's files",
 			j.Onto, j.Repo).WithNext("leave the branch there, and type it again: git -C %s switch --detach", j.Repo)
 	}
-	var out *wire.Job
-	err = r.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		out, err = r.move(ctx, tx, in.ID, Event{Kind: Queue, Commit: in.Commit, By: c.Name, Priority: in.Priority})
-		return err
-	})
-	return out, err
+	var out *Job
+	if err = r.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		out, err = r.change(tx, c.Tenant, in.ID, func(j *Job) error {
+			return j.Apply(Event{Kind: Queue, Commit: in.Commit, By: c.Name, Priority: in.Priority}, tx.Now())
+		})
+		if err != nil {
+			return err
+		}
+		return r.vouchFor(tx, out, map[string]any{"event": Queue, "from": j.State, "state": out.State, "commit": in.Commit})
+	}); err != nil {
+		return nil, err
+	}
+	r.wake(out.Tenant, out.ID)
+	out.unnamed()
+	out.Comments, out.Reviews = nil, nil
+	return &out.Job, nil
 }
 
 // located is the repository of a queue, and where its branch stands.
@@ -139,7 +153,8 @@ func (r *Room) set(ctx context.Context, in wire.QueueIn, fn func(q *wire.Queue, 
 	tenant := op.CallerFrom(ctx).Tenant
 	var q *wire.Queue
 	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
-		q, err = r.changeQueue(tx, tenant, repo, in.Branch, func(q *wire.Queue) error {
+		by := op.CallerFrom(ctx).Name
+		q, err = r.setQueue(tx, tenant, repo, in.Branch, by, "set", func(q *wire.Queue) error {
 			fn(q, tip)
 			return nil
 		})

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/job/wire"
-	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/session"
@@ -209,13 +207,8 @@ func (r *Room) looked(ctx context.Context, j *Job, e Event) error {
 		if err != nil {
 			return err
 		}
-		payload, err := json.Marshal(map[string]any{"event": e.Kind, "by": j.Look.By, "commit": j.Look.Commit, "says": e.Says,
-			"state": after.State})
-		if err != nil {
-			return err
-		}
-		if _, err = r.Journal.Append(tx, journal.Event{Tenant: j.Tenant, Type: EventMoved, Phase: journal.Done, Actor: j.Caller.Name,
-			For: j.Caller.For, Resource: at(j.ID).String(), Payload: payload}); err != nil {
+		if err := r.vouchFor(tx, after, map[string]any{"event": e.Kind, "by": j.Look.By, "commit": j.Look.Commit, "says": e.Says,
+			"state": after.State}); err != nil {
 			return err
 		}
 		return r.Told(tx, j.Tenant, after.Job, after.State)

@@ -53,6 +53,11 @@ type Room struct {
 	// Begun is called once a push is written down, before it is begun, for tests that let the server die there.
 	Begun func()
 
+	// Vouch is what the journal says of people's words that last.
+	Vouch op.Vouch
+	// Sealed says that rows count only while the journal vouches for them; a test of this room alone has nobody who asks.
+	Sealed bool
+
 	people  People
 	pushing sync.Mutex
 
@@ -167,7 +172,10 @@ func (r *Room) work(tenant, id string, w *worker) {
 	ctx, wait := r.base, time.Second
 	for ctx.Err() == nil {
 		j, err := r.get(ctx, tenant, id)
-		if err == nil && (!j.next() || j.Home != r.Owner.Home) || fault.Is(err, fault.NotFound) {
+		if err == nil && (!j.next() || j.Home != r.Owner.Home) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+			if fault.Is(err, fault.Denied) {
+				r.Log.Error("a job does not go on", "job", id, "err", err)
+			}
 			r.mu.Lock()
 			select {
 			case <-w.woken: // somebody did something since it was read

@@ -11,7 +11,6 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/job/wire"
-	"tandem/internal/journal"
 	"tandem/internal/op"
 )
 
@@ -32,11 +31,12 @@ func scan(row interface{ Scan(...any) error }) (*Job, error) {
 		return nil, err
 	}
 	err := json.Unmarshal([]byte(body), &j)
-	j.Tenant, j.Home = tenant, home
+	j.Tenant, j.Home, j.body = tenant, home, body
 	return &j, err
 }
 
-func (r *Room) get(ctx context.Context, tenant, id string) (*Job, error) {
+// peek is a job as its row says, for whoever only looks.
+func (r *Room) peek(ctx context.Context, tenant, id string) (*Job, error) {
 	j, err := scan(r.DB.QueryRow(ctx, columns+"tenant = ? AND id = ?", tenant, id))
 	if db.NoRows(err) {
 		return nil, op.NoSuch("job", id)
@@ -54,6 +54,7 @@ func (r *Room) insert(tx *db.Tx, j *Job) error {
 	if err != nil {
 		return err
 	}
+	j.body = string(body)
 	_, err = tx.Exec("INSERT INTO job (tenant, id, state, body, owner, fence, home, created_at, updated_at) VALUES "+
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		j.Tenant, j.ID, string(j.State), string(body), r.Owner.ID, r.Owner.Fence, r.Owner.Home, tx.Now(), tx.Now())
@@ -68,6 +69,9 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Job) error) (*Job, 
 	}
 	if err == nil && j.Home != r.Owner.Home {
 		err = errElsewhere
+	}
+	if err == nil {
+		err = r.counts(tx, j)
 	}
 	if err != nil {
 		return nil, err
@@ -84,6 +88,7 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Job) error) (*Job, 
 	if err == nil && n == 0 {
 		err = errElsewhere
 	}
+	j.body = string(body)
 	return j, err
 }
 
@@ -99,7 +104,7 @@ func (r *Room) adopt(ctx context.Context) error {
 
 // LivesAt is the home of the server that has a job; found is false where there is no such job.
 func (r *Room) LivesAt(ctx context.Context, tenant, id string) (home string, found bool, err error) {
-	j, err := r.get(ctx, tenant, id)
+	j, err := r.peek(ctx, tenant, id)
 	if fault.Is(err, fault.NotFound) {
 		return "", false, nil
 	}
@@ -144,13 +149,7 @@ func (r *Room) settleIn(tx *db.Tx, j *Job, e Event) error {
 	}
 	said["state"], said["reason"], said["commit"] = after.State, after.Reason, after.Commit
 	said["evidence"], said["evidence_by_base"] = unsaid(e.Own), unsaid(e.ByBase)
-	payload, err := json.Marshal(said)
-	if err != nil {
-		return err
-	}
-	_, err = r.Journal.Append(tx, journal.Event{Tenant: j.Tenant, Type: EventMoved, Phase: journal.Done, Actor: j.Caller.Name,
-		For: j.Caller.For, Resource: at(j.ID).String(), Payload: payload})
-	if err != nil {
+	if err := r.vouchFor(tx, after, said); err != nil {
 		return err
 	}
 	return r.Told(tx, j.Tenant, after.Job, j.State)
@@ -212,7 +211,7 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 	left, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
 	open := 0
 	for _, j := range left {
-		if _, err := r.change(tx, j.Tenant, j.ID, func(j *Job) (err error) {
+		after, err := r.change(tx, j.Tenant, j.ID, func(j *Job) (err error) {
 			if j.State != wire.Stopped {
 				open++
 				err = j.Apply(Event{Kind: Stop, Text: "the server's data was restored from a copy"}, tx.Now())
@@ -221,19 +220,18 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 			j.Look, j.Reviewer = nil, ""
 			j.Opening = false // what was opened has been worked in since: it is not taken away
 			return err
-		}); err != nil {
+		})
+		if fault.Is(err, fault.Denied) { // it never goes on, and keeps nothing from coming back
+			continue
+		}
+		if err == nil {
+			err = r.vouchFor(tx, after, map[string]any{"event": Stop, "from": j.State, "state": after.State})
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
 	return open, err
-}
-
-// takeQueues makes the queues of a copy this server's, with their protection. Where several homes had one for the same branch, one stays.
-func (r *Room) takeQueues(tx *db.Tx) error {
-	_, err := tx.Exec(`UPDATE job_queue SET home = ? WHERE home = (SELECT MIN(q.home) FROM job_queue q WHERE q.tenant = job_queue.tenant AND
-		q.repo = job_queue.repo AND q.branch = job_queue.branch) AND NOT EXISTS (SELECT 1 FROM job_queue q WHERE q.tenant = job_queue.tenant AND
-		q.repo = job_queue.repo AND q.branch = job_queue.branch AND q.home = ?)`, r.Owner.Home, r.Owner.Home)
-	return err
 }
 
 // Whose tells to whom a job belongs: whoever started it, and everybody whom that one acts for.

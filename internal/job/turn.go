@@ -2,8 +2,6 @@ package job
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -85,7 +83,7 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 func (r *Room) arrived(ctx context.Context, j *Job, q *wire.Queue) error {
 	if q.Protected {
 		if err := r.DB.Write(ctx, func(tx *db.Tx) error {
-			_, err := r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
+			_, err := r.setQueue(tx, j.Tenant, j.Repo, j.Onto, j.ApprovedBy, "merged "+j.ID, func(q *wire.Queue) error {
 				q.Tip = j.Commit
 				if q.Push != nil && q.Push.Pushed != j.Commit {
 					q.Push.Waits, q.Push.Problem = j.Commit, ""
@@ -139,7 +137,12 @@ func (r *Room) others(ctx context.Context, j *Job) {
 // waiting is who waits in a queue, in order.
 func (r *Room) waiting(ctx context.Context, tenant, repo, branch string) ([]*Job, error) {
 	all, err := r.rows(ctx, "tenant = ? AND state = ?", tenant, string(wire.Queued))
-	all = slices.DeleteFunc(all, func(j *Job) bool { return repo != "" && (j.Repo != repo || j.Onto != branch || j.Home != r.Owner.Home) })
+	all = slices.DeleteFunc(all, func(j *Job) bool {
+		return j.State != wire.Queued || repo != "" && (j.Repo != repo || j.Onto != branch || j.Home != r.Owner.Home)
+	})
+	if err == nil {
+		all, err = r.counting(ctx, all)
+	}
 	slices.SortFunc(all, order)
 	return all, err
 }
@@ -157,71 +160,20 @@ func (r *Room) look(ctx context.Context, j *Job, tip string) (q *wire.Queue, err
 	}
 	err = r.DB.Write(ctx, func(tx *db.Tx) error {
 		from := ""
-		if q, err = r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
+		k, err := r.changeQueue(tx, j.Tenant, j.Repo, j.Onto, func(q *wire.Queue) error {
 			from = q.Tip
 			noticed(q, tip)
 			return nil
-		}); err != nil {
-			return err
-		}
-		payload, err := json.Marshal(map[string]any{"repo": q.Repo, "branch": q.Branch, "from": from, "to": tip, "reason": q.Reason})
+		})
 		if err != nil {
 			return err
 		}
-		_, err = r.Journal.Append(tx, journal.Event{Tenant: j.Tenant, Type: EventOutside, Phase: journal.Done, Actor: j.Caller.Name,
-			For: j.Caller.For, Resource: at(j.ID).String(), Payload: payload})
-		return err
+		q = k.Queue
+		return r.Journal.Tell(tx, journal.Event{Tenant: j.Tenant, Type: EventOutside, Phase: journal.Done, Actor: j.Caller.Name,
+			For: j.Caller.For, Resource: at(j.ID).String()},
+			map[string]any{"repo": q.Repo, "branch": q.Branch, "from": from, "to": tip, "reason": q.Reason}, k.seal())
 	})
 	return q, err
-}
-
-func (r *Room) queue(ctx context.Context, tenant, repo, branch string) (*wire.Queue, error) {
-	return readQueue(r.DB.QueryRow(ctx, "SELECT home, body FROM job_queue WHERE tenant = ? AND home = ? AND repo = ? AND branch = ?", tenant,
-		r.Owner.Home, repo, branch), repo, branch)
-}
-
-func readQueue(row interface{ Scan(...any) error }, repo, branch string) (*wire.Queue, error) {
-	q := &wire.Queue{Repo: repo, Branch: branch}
-	var body string
-	err := row.Scan(&q.Home, &body)
-	if db.NoRows(err) {
-		return q, nil
-	}
-	if home := q.Home; err == nil {
-		err = json.Unmarshal([]byte(body), q)
-		q.Home = home // the column's, which a restore changes
-	}
-	return q, err
-}
-
-func (r *Room) changeQueue(tx *db.Tx, tenant, repo, branch string, fn func(*wire.Queue) error) (*wire.Queue, error) {
-	q, err := readQueue(tx.QueryRow("SELECT home, body FROM job_queue WHERE tenant = ? AND home = ? AND repo = ? AND branch = ?"+
-		tx.ForUpdate(),
-		tenant, r.Owner.Home, repo, branch), repo, branch)
-	if err == nil {
-		err = fn(q)
-	}
-	if err != nil {
-		return nil, err
-	}
-	body, err := json.Marshal(q)
-	if err != nil {
-		return nil, err
-	}
-	_, err = tx.Exec(`INSERT INTO job_queue (tenant, home, repo, branch, body, updated_at) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, home, repo, branch) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at`, tenant, r.Owner.Home,
-		repo, branch, string(body), tx.Now())
-	return q, err
-}
-
-func (r *Room) tenantsOfQueues(ctx context.Context) ([]string, error) {
-	rows, err := r.DB.Query(ctx, "SELECT DISTINCT tenant FROM job_queue WHERE home = ?", r.Owner.Home)
-	return db.Collect(rows, err, func(rows *sql.Rows) (tenant string, err error) { return tenant, rows.Scan(&tenant) })
-}
-
-func (r *Room) queues(ctx context.Context, tenant string) ([]*wire.Queue, error) {
-	rows, err := r.DB.Query(ctx, "SELECT home, body FROM job_queue WHERE tenant = ? ORDER BY repo, branch, home", tenant)
-	return db.Collect(rows, err, func(rows *sql.Rows) (*wire.Queue, error) { return readQueue(rows, "", "") })
 }
 
 // mergeable refuses a merge past the queue of a protected branch.

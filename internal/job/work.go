@@ -131,13 +131,16 @@ func (r *Room) again(ctx context.Context, j *Job) error {
 		r.Log.Warn("take away what a job left", "job", j.ID, "err", err)
 	}
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
-		_, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
+		after, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
 			now.Try++
 			now.Seat = now.seat(now.Try)
 			now.Opening = true
 			j.Try, j.Seat, j.Opening = now.Try, now.Seat, true
 			return nil
 		})
+		if err == nil {
+			err = r.vouchFor(tx, after, map[string]any{"event": "try", "try": after.Try})
+		}
 		return err
 	})
 }

@@ -16,6 +16,7 @@ import (
 type Team struct {
 	wire.Team
 	Tenant string    `json:"-"`
+	body   string    // as it is in the database
 	Home   string    `json:"-"`
 	Caller op.Caller `json:"caller"`
 

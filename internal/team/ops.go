@@ -70,7 +70,13 @@ func (r *Room) Ops() []op.Op {
 			}),
 		wire.Stop.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/teams/{id}/stop",
 			Doc: "Stop a team for good. Its jobs are stopped and keep their workspaces; what was merged stays."}, one,
-			move(Event{Kind: Stopped}, " stopped it")),
+			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Team, error) {
+				t, err := r.move(ctx, tx, in.ID, Event{Kind: Stopped, Text: op.CallerFrom(ctx).Name + " stopped it"})
+				if fault.Is(err, fault.Denied) {
+					return r.giveUp(ctx, tx, in.ID)
+				}
+				return t, err
+			}),
 	}
 }
 
@@ -164,7 +170,10 @@ func (r *Room) start(ctx context.Context, in wire.StartIn) (out *wire.Team, err 
 			return err
 		}
 		tx.AfterCommit(r.Rouse)
-		return r.insert(tx, t)
+		if err := r.insert(tx, t); err != nil {
+			return err
+		}
+		return r.vouchFor(tx, t, map[string]any{"event": "start", "state": t.State})
 	})
 	op.Note(ctx, "team", t.ID)
 	return &t.Team, err
@@ -209,6 +218,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.T
 	if err != nil {
 		return nil, err
 	}
+	op.Row(ctx, t.seal())
 	op.Note(ctx, "state", t.State)
 	tx.AfterCommit(r.Rouse)
 	return &t.Team, nil
@@ -227,7 +237,7 @@ func (r *Room) list(ctx context.Context, _ wire.ListIn) (wire.ListOut, error) {
 }
 
 func (r *Room) read(ctx context.Context, in wire.IDIn) (*wire.Team, error) {
-	t, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+	t, err := r.shown(ctx, op.CallerFrom(ctx).Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +286,7 @@ func (r *Room) wait(ctx context.Context, in wire.WaitIn) (*wire.Team, error) {
 	}
 	end := time.Now().Add(time.Duration(min(in.Seconds, 600)) * time.Second)
 	for {
-		t, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+		t, err := r.shown(ctx, op.CallerFrom(ctx).Tenant, in.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
-	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/team/wire"
 )
@@ -39,7 +38,7 @@ func scan(row interface{ Scan(...any) error }) (*Team, error) {
 		return nil, err
 	}
 	err := json.Unmarshal([]byte(body), &t)
-	t.Tenant, t.Home = tenant, home
+	t.Tenant, t.Home, t.body = tenant, home, body
 	return &t, err
 }
 
@@ -61,6 +60,7 @@ func (r *Room) insert(tx *db.Tx, t *Team) error {
 	if err != nil {
 		return err
 	}
+	t.body = string(body)
 	_, err = tx.Exec("INSERT INTO team (tenant, id, state, body, home, fence, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		t.Tenant, t.ID, string(t.State), string(body), r.Owner.Home, r.Owner.Fence, tx.Now(), tx.Now())
 	return err
@@ -74,6 +74,9 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Team) error) (*Team
 	}
 	if err == nil && t.Home != r.Owner.Home {
 		err = errElsewhere
+	}
+	if err == nil {
+		err = r.counts(tx, t)
 	}
 	if err == nil {
 		err = fn(t)
@@ -90,6 +93,7 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Team) error) (*Team
 	if err == nil && n == 0 {
 		err = errElsewhere
 	}
+	t.body = string(body)
 	return t, err
 }
 
@@ -110,13 +114,8 @@ func (r *Room) happened(ctx context.Context, t *Team, e Event) error {
 		if err != nil {
 			return err
 		}
-		payload, err := json.Marshal(map[string]any{"event": e.Kind, "from": t.State, "state": after.State, "reason": after.Reason,
+		err = r.vouchFor(tx, after, map[string]any{"event": e.Kind, "from": t.State, "state": after.State, "reason": after.Reason,
 			"task": e.Task})
-		if err != nil {
-			return err
-		}
-		_, err = r.Journal.Append(tx, journal.Event{Tenant: t.Tenant, Type: EventMoved, Phase: journal.Done, Actor: t.Caller.Name,
-			For: t.Caller.For, Resource: at(t.ID).String(), Payload: payload})
 		if err == nil {
 			err = r.Told(tx, t.Tenant, after.Team, t.State)
 		}
@@ -135,13 +134,20 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 	rows, err := tx.Query(columns+"state IN (?, ?)", string(wire.Planning), string(wire.Working))
 	open, err := db.Collect(rows, err, func(rows *sql.Rows) (*Team, error) { return scan(rows) })
 	for _, t := range open {
-		if _, err := r.change(tx, t.Tenant, t.ID, func(t *Team) error {
+		after, err := r.change(tx, t.Tenant, t.ID, func(t *Team) error {
 			t.Flight, t.Hush, t.Begins = "", false, "" // turns of a copy are ended by their own room, and jobs are stopped
 			for _, k := range t.Tasks {
 				k.Held = k.Held || k.Stage == wire.AtWork
 			}
 			return t.Apply(Event{Kind: Paused, Text: "the server's data was restored from a copy"}, tx.Now())
-		}); err != nil {
+		})
+		if fault.Is(err, fault.Denied) { // it never goes on, and keeps nothing from coming back
+			continue
+		}
+		if err == nil {
+			err = r.vouchFor(tx, after, map[string]any{"event": Paused, "from": t.State, "state": after.State})
+		}
+		if err != nil {
 			return 0, err
 		}
 	}

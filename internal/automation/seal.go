@@ -1,0 +1,72 @@
+package automation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"tandem/internal/automation/run"
+	"tandem/internal/automation/spec"
+	"tandem/internal/db"
+	"tandem/internal/op"
+)
+
+// unswitched says why a run does not go on, whatever its own events say: its automation is not switched on as the run began, or it is past
+// a gate that nobody let it through.
+func (r *Room) unswitched(ctx context.Context, h *held) (string, error) {
+	s, err := find(h.tx, h.tenant, h.name)
+	if err != nil {
+		return "", err
+	}
+	const changed = ": the database was changed"
+	switch {
+	case s == nil || !s.On:
+		return "its automation is not switched on" + changed, nil
+	case !r.Vouch.Holds(ctx, s.Seal()):
+		return "its automation is not switched on as a person said" + changed, nil
+	case s.Live != h.digest || s.actsFor != h.actsFor:
+		return "it is of another version, or of another person's authority, than is switched on" + changed, nil
+	case r.Kept == nil:
+		return "", nil
+	}
+	for _, step := range h.run.Steps() {
+		g := h.node(step.Node).Asks()
+		if g == nil || step.Phase != run.Done || g.OnExpiry == spec.Resume && step.Output["by"] == nil {
+			continue
+		}
+		if held, err := r.Kept(h.tx, passSeal(h.tenant, h.id, step.Node)); err != nil || !held {
+			return fmt.Sprintf("it is past the gate %s, and nobody let it through%s", step.Node, changed), err
+		}
+	}
+	return "", nil
+}
+
+// passSeal is that a person let a run through a gate.
+func passSeal(tenant, id, node string) op.Sealed {
+	return op.Sealed{Tenant: tenant, Subject: "pass:" + id + "/" + node, Says: []string{id, node},
+		What: "that the run " + id + " was let through its gate " + node}
+}
+
+// passes are the gates that open runs are past.
+func passes(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
+	rows, err := d.Query(ctx, `SELECT e.tenant, e.run, e.body FROM automation_event e JOIN automation_run r ON r.tenant = e.tenant AND
+		r.id = e.run WHERE r.ended_at = 0 AND e.body LIKE '{"kind":"answered"%' ORDER BY e.run, e.seq`)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (s op.Sealed, err error) {
+		var tenant, id, body string
+		var e run.Event
+		if err = rows.Scan(&tenant, &id, &body); err == nil {
+			err = json.Unmarshal([]byte(body), &e)
+		}
+		if e.Answer == "approve" {
+			s = passSeal(tenant, id, e.Node)
+		}
+		return s, err
+	})
+	for _, s := range all {
+		if s.Subject != "" {
+			out = append(out, s)
+		}
+	}
+	return out, err
+}
