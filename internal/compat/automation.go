@@ -28,6 +28,7 @@ var families = map[string]struct{ one, many string }{
 // automationRoutes are what all families have. What is not in it is answered by unbuilt.
 var automationRoutes = []automationRoute{
 	{"GET", "", listAutomations},
+	{"POST", "", createAutomation},
 	{"GET", "/runs", listRuns},
 	{"GET", "/runs/{run}", getRun},
 	{"GET", "/runs/{run}/artifacts", runArtifacts},

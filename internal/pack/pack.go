@@ -11,6 +11,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 
 	automation "tandem/internal/automation/wire"
@@ -122,9 +123,19 @@ func refused(format string, args ...any) error {
 	return fault.New(fault.Invalid, string(wire.Install), format, args...)
 }
 
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+
 // check holds a pack to what a pack may have.
 func check(p wire.Pack) error {
+	if !nameForm.MatchString(p.Name) || p.Version == "" || len(p.Version) > 64 || len(p.Title) > 200 || len(p.About) > 4000 {
+		return refused("a pack has a name of small letters, digits and dashes, and a version; title and about are short")
+	}
 	own := names(p)
+	for _, name := range own {
+		if !nameForm.MatchString(name) {
+			return refused("%q is no name of an automation", name)
+		}
+	}
 	for _, g := range p.Grants {
 		if !slices.Contains(own, g.Automation) {
 			return refused("the pack %s grants something to %q, which is none of its automations", p.Name, g.Automation)
@@ -163,6 +174,9 @@ func (r *Room) install(ctx context.Context, tx *db.Tx, in wire.InstallIn) (out w
 	}
 	if before != nil {
 		if err := r.leave(ctx, tx, before, names(p)); err != nil {
+			return out, err
+		}
+		if err := r.drop(ctx, tx, before, names(p)); err != nil {
 			return out, err
 		}
 	}
@@ -246,8 +260,10 @@ func (r *Room) mayInstall(ctx context.Context, tx *db.Tx, p wire.Pack, before *r
 		}
 	}
 	for _, s := range p.Knowledge {
-		if err := needs("knowledge.create", op.Resource{Kind: "knowledge", Path: "/" + s.Name}); err != nil {
-			return err
+		for _, right := range []string{"knowledge.create", "knowledge.write"} { // the space may be there, and be somebody's
+			if err := needs(right, op.Resource{Kind: "knowledge", Path: "/" + s.Name}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -271,6 +287,20 @@ func (r *Room) leave(ctx context.Context, tx *db.Tx, before *row, stays []string
 			return err
 		}
 		if err := r.Off(ctx, tx, name); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop removes what a newer version has no longer, so that an older one can be installed again. One with open runs, or that the caller
+// may not remove, stays switched off and is the pack's no more.
+func (r *Room) drop(ctx context.Context, tx *db.Tx, before *row, stays []string) error {
+	for _, name := range before.Automations {
+		if slices.Contains(stays, name) || !op.Allowed(ctx, "automation.delete", at(name)) {
+			continue
+		}
+		if err := r.Gone(ctx, tx, name); err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}

@@ -88,13 +88,13 @@ func written(p wire.Pack) string {
 		fmt.Fprintf(&b, "\n== automation %s\n%s\n", a.Name, strings.TrimSpace(a.Text))
 	}
 	for _, g := range p.Grants {
-		fmt.Fprintf(&b, "\n== grant to %s\n%s %s on %s %s\n", g.Automation, g.Effect, strings.Join(g.Permissions, ", "), g.Resource,
-			strings.Join(g.Tools, ", "))
+		fmt.Fprintf(&b, "\n== grant to %s\n%s %s on %s %s\n%s\n", g.Automation, g.Effect, strings.Join(g.Permissions, ", "), g.Resource,
+			strings.Join(g.Tools, ", "), g.Note)
 	}
 	for _, s := range p.Knowledge {
 		fmt.Fprintf(&b, "\n== knowledge %s\n%s\n", s.Name, s.Purpose)
 		for _, i := range s.Items {
-			fmt.Fprintf(&b, "\n-- %s\n%s\n", i.Key, strings.TrimSpace(i.Body))
+			fmt.Fprintf(&b, "\n-- %s: %s\n%s\n", i.Key, i.Title, strings.TrimSpace(i.Body))
 		}
 	}
 	return b.String()

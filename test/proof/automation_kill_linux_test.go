@@ -290,7 +290,8 @@ func (c *chained) right() {
 // prepare stores the automations, switches them on and makes the webhook's address.
 func (c *chained) prepare() {
 	c.t.Helper()
-	if err := client.Socket(filepath.Join(c.last.data, "tandem.sock")).Call(c.t.Context(), "pin.set", map[string]string{"pin": pin}, nil); err != nil {
+	near := client.Socket(filepath.Join(c.last.data, "tandem.sock"))
+	if err := near.Call(c.t.Context(), "pin.set", map[string]string{"pin": pin}, nil); err != nil {
 		c.t.Fatal(err)
 	}
 	doingWell(c, session.FolderGrant, session.FolderIn{Path: c.folder})

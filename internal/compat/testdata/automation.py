@@ -47,7 +47,7 @@ async def main():
         else:
             raise AssertionError("it never waits at its gate")
         assert "hook" in str(await v2.list_webhook_triggers("gated"))
-        await refused(v2.create({"name": "x"}), 501)
+        await refused(v2.create({"name": "x"}), 400)
         await refused(v2.update("gated", {}), 501)
         await refused(v2.resume("gated"), 501)
         for older in (c.routines, c.automations):
