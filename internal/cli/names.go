@@ -80,9 +80,9 @@ var arguments = map[string][]source{
 var fresh = map[string]bool{"session open": true, "session new": true, "actor add": true, "connector add": true, "provider add": true,
 	"repo add": true, "tenant create": true, "knowledge create": true}
 
-// options says what a flag names.
+// options says what a flag names; one with two words is of one group of commands.
 var options = map[string][]source{"session": sessions, "as": actors, "actor": actors, "space": spaces, "to": peers, "depends-on": tasks,
-	"task": tasks, "tenant": tenants}
+	"task": tasks, "tenant": tenants, "knowledge": spacesOf, "source repo": repos, "source in": folders}
 
 // offerNames lets the shell complete names and ids of what the running server has. It starts none, and an old list is no harm: what
 // is typed is looked up by the command itself.
@@ -90,7 +90,15 @@ func offerNames(k *kit.Kit, cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		offerNames(k, c)
 	}
-	for flag, from := range options {
+	path := strings.TrimPrefix(cmd.CommandPath(), "tandem ")
+	for key, from := range options {
+		group, flag, of := strings.Cut(key, " ")
+		if !of {
+			group, flag = "", key
+		}
+		if !strings.HasPrefix(path, group) {
+			continue
+		}
 		if f := cmd.LocalNonPersistentFlags().Lookup(flag); f != nil {
 			cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string,
 				word string) ([]cobra.Completion, cobra.ShellCompDirective) { //nolint:errcheck // it is there, and has none
@@ -98,7 +106,6 @@ func offerNames(k *kit.Kit, cmd *cobra.Command) {
 			})
 		}
 	}
-	path := strings.TrimPrefix(cmd.CommandPath(), "tandem ")
 	holds := placeholders(cmd.Use)
 	if len(holds) == 0 || cmd.ValidArgsFunction != nil || fresh[path] {
 		return

@@ -128,7 +128,7 @@ func newTracked(t *testing.T) *tracked {
 	h.do("workspace.claim", host.ClaimIn{Repo: "project", Name: "anns"})
 	h.do("repo.lease", host.LeaseIn{Repo: "project", Workspace: "anns", Path: "priv/" + h.words[1] + ".txt"})
 	h.ids = append(h.asked(), h.session.ID, "work")
-	h.do("source.add", sourcewire.AddIn{Name: "project", Folder: h.root})
+	h.do("source.add", sourcewire.AddIn{Name: "project", From: sourcewire.From{Folder: h.root}})
 	h.do("source.resume", sourcewire.NameIn{Name: "project"})
 	inside := op.WithCaller(t.Context(), op.CallerFrom(owner(t, h.d)).Later(op.DoorInside)) // as the server does
 	if _, err := op.Do(inside, h.d.gate, sourcewire.Import, sourcewire.NameIn{Name: "project"}); err != nil {

@@ -23,7 +23,7 @@ func TestAFolderIsBoundByAPersonAlone(t *testing.T) {
 			return out
 		}
 		for _, name := range []string{"moved", "let-in", "kept"} {
-			w.present("source.add", wire.AddIn{Name: name, Folder: dir}, nil)
+			w.present("source.add", wire.AddIn{Name: name, From: wire.From{Folder: dir}}, nil)
 		}
 		if said := w.finds(); said != "" {
 			t.Errorf("of what a person bound: %s", said)

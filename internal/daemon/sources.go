@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/internal/op"
+	"tandem/internal/repo/host"
 	sources "tandem/internal/source"
 )
 
@@ -16,5 +17,20 @@ func (d *Daemon) makeSources() {
 	r := sources.New(d.db, still, d.Log)
 	r.Vouch, r.Rooms, r.Home, r.Hidden, r.Forgot = d.journal.Vouch(), &d.inner, d.self.Home, []string{d.data}, d.forgotten
 	r.Reads.Machine = d.rooms.session.Sandbox().Machine
+	r.Repos = sources.Repos{Files: d.repoFiles,
+		Shown: func(ctx context.Context, repo string) func(string) bool { return d.rooms.repo.Shown(ctx, repo) },
+		Tip:   func(ctx context.Context, repo, bookmark string) string { return d.rooms.repo.Tip(ctx, repo, bookmark) }}
 	d.rooms.source = r
+}
+
+// repoFiles are the files of a served repository at a commit, for who reads documents in it.
+func (d *Daemon) repoFiles(ctx context.Context, repo, at string) (*sources.Files, error) {
+	f, err := d.rooms.repo.Files(ctx, repo, at)
+	if err != nil {
+		return nil, err
+	}
+	walk := func(ctx context.Context, under string, visit func(path, id, odd string) error) error {
+		return f.Walk(ctx, under, func(one host.File) error { return visit(one.Path, one.ID, one.Odd) })
+	}
+	return &sources.Files{Repo: f.Repo, Name: f.Name, At: f.At, Commit: f.Commit, Walk: walk, Open: f.Open}, nil
 }

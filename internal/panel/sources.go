@@ -3,6 +3,7 @@ package panel
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,24 +29,34 @@ func sourceRoutes(p *Panel) {
 	named := func(id string) wire.NameIn { return wire.NameIn{Name: id} }
 
 	perform(p, sourcesHref+"/preview", wire.Preview,
-		func(v *visit) (wire.PreviewIn, error) { return wire.PreviewIn{Folder: field(v, "folder")}, nil },
+		func(v *visit) (wire.PreviewIn, error) { return wire.PreviewIn{From: bindable(v)}, nil },
 		func(v *visit, _ wire.PreviewIn, out wire.PreviewOut) error { return v.sources("", previewed(out)) }, again)
 	form(p, sourcesHref, wire.Add, sourcesHref, "source-bound", func(v *visit) (wire.AddIn, error) {
 		every, err := wholeNumber(field(v, "every"), "minutes")
-		return wire.AddIn{Name: field(v, "name"), Folder: field(v, "folder"), Every: every}, err
+		return wire.AddIn{Name: field(v, "name"), From: bindable(v), Every: every}, err
 	}, again)
 	form(p, sourcesHref+"/{id}/sync", wire.Sync, sourcesHref, "source-due", name, again)
 	form(p, sourcesHref+"/{id}/pause", wire.Pause, sourcesHref, "source-paused", name, again)
-	confirm(p, wire.Resume, named, confirmed{path: sourcesHref + "/{id}/resume", title: "Import this folder?",
-		text: "Its documents are read with your eyes, and found by everybody who may read the source and the folder.",
+	confirm(p, wire.Resume, named, confirmed{path: sourcesHref + "/{id}/resume", title: "Import this source?",
+		text: "Its documents are read with your eyes, and found by everybody who may read the source and what it comes from.",
 		does: "Import it", back: sourcesHref, said: "source-on", nav: "sources"})
 	confirm(p, wire.Quarantine, func(id string) wire.ReasonIn { return wire.ReasonIn{Name: id} },
 		confirmed{path: sourcesHref + "/{id}/quarantine", title: "Let nobody find what came from this?",
 			text: "Nothing of it is found from this moment, and nothing more is imported, until a person resumes it.",
 			does: "Quarantine it", back: sourcesHref, said: "source-held", nav: "sources"})
 	confirm(p, wire.Revoke, named, confirmed{path: sourcesHref + "/{id}/revoke", title: "Revoke this source?",
-		text: "What came from it is out of every search at once, and is then deleted. The folder itself stays as it is.",
+		text: "What came from it is out of every search at once, and is then deleted. Where it came from stays as it is.",
 		does: "Revoke it", back: sourcesHref, said: "source-gone", nav: "sources"})
+}
+
+// bindable is where documents are, as a form says it: a path from the root is a folder, everything else a repository.
+func bindable(v *visit) wire.From {
+	field := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
+	where := field("where")
+	if filepath.IsAbs(where) || strings.HasPrefix(where, "/") {
+		return wire.From{Folder: where}
+	}
+	return wire.From{Repo: where, At: field("at"), Under: field("under")}
 }
 
 // wholeNumber reads a field of a form; an empty one is 0.
@@ -60,7 +71,7 @@ func wholeNumber(s, of string) (int, error) {
 	return n, nil
 }
 
-// SourcesView is the folders whose documents are searched, and what an import of another one would bring.
+// SourcesView is what is bound, and what an import of another one would bring.
 type SourcesView struct {
 	Now      time.Time
 	Rows     []BoundRow
@@ -71,13 +82,13 @@ type SourcesView struct {
 	Problem  string
 }
 
-// BoundRow is a folder that is bound.
+// BoundRow is a source that is bound.
 type BoundRow struct {
-	Name, Folder, Reason string
-	State                wire.State
-	Facts                []ui.Pair
-	Waiting              bool
-	Bad                  []BadRow
+	Name, Reason string
+	State        wire.State
+	Facts        []ui.Pair
+	Waiting      bool
+	Bad          []BadRow
 }
 
 // BadRow is a file without text here, and why.
@@ -85,10 +96,10 @@ type BadRow struct{ File, Reason string }
 
 // PreviewView is what an import would bring.
 type PreviewView struct {
-	Folder string
-	Facts  []ui.Pair
-	Sample string
-	Left   []BadRow
+	Where, At, Under string // as the form gave them
+	Facts            []ui.Pair
+	Sample           string
+	Left             []BadRow
 }
 
 func (v *visit) sources(problem string, preview *PreviewView) error {
@@ -117,14 +128,28 @@ func (v *visit) sources(problem string, preview *PreviewView) error {
 
 func boundRow(s wire.Source) BoundRow {
 	looked := "when somebody asks"
+	if s.Repo != "" && s.At != s.Commit {
+		looked = "when its bookmark moves"
+	}
 	if s.Every > 0 {
 		looked = "every " + plural(s.Every, "minute", "minutes")
 	}
-	return BoundRow{Name: s.Name, Folder: s.Folder, Reason: s.Reason, State: s.State, Waiting: s.Waiting, Facts: []ui.Pair{
-		{Key: "Folder", Value: s.Folder, Mono: true, Copy: true},
+	return BoundRow{Name: s.Name, Reason: s.Reason, State: s.State, Waiting: s.Waiting, Facts: append(wherePairs(s.From, s.Commit), []ui.Pair{
 		{Key: "Found", Value: plural(s.Files, "document", "documents") + " in " + plural(s.Passages, "passage", "passages")},
 		{Key: "Could not be read", Value: plural(s.Bad, "file", "files")},
-		{Key: "Import", Value: imports(s)}, {Key: "Looked at", Value: looked}, {Key: "Read with the eyes of", Value: s.Owner}}}
+		{Key: "Import", Value: imports(s)}, {Key: "Looked at", Value: looked}, {Key: "Read with the eyes of", Value: s.Owner}}...)}
+}
+
+// wherePairs say where documents are.
+func wherePairs(f wire.From, commit string) []ui.Pair {
+	if f.Repo == "" {
+		return []ui.Pair{{Key: "Folder", Value: f.Folder, Mono: true, Copy: true}}
+	}
+	out := []ui.Pair{{Key: "Repository", Value: f.Where(), Mono: true}}
+	if commit != "" {
+		out = append(out, ui.Pair{Key: "Commit", Value: commit, Mono: true, Copy: true})
+	}
+	return out
 }
 
 // imports says how far the import of a source is.
@@ -152,9 +177,10 @@ func previewed(p wire.PreviewOut) *PreviewView {
 	for _, f := range slices.Sorted(maps.Keys(p.Formats)) {
 		formats = append(formats, fmt.Sprintf("%d %s", p.Formats[f], f))
 	}
-	return &PreviewView{Folder: p.Folder, Sample: strings.Join(p.Sample, "\n"), Left: badRows(p.Left), Facts: []ui.Pair{
-		{Key: "Folder", Value: p.Folder, Mono: true}, {Key: "Would be read", Value: plural(p.Files, "file", "files") + ", " + bytesFor(p.Bytes)},
-		{Key: "Formats", Value: strings.Join(formats, ", ")}, {Key: "Would be left out", Value: plural(p.LeftOut, "file", "files")}}}
+	return &PreviewView{Where: p.Folder + p.Repo, At: p.At, Under: p.Under, Sample: strings.Join(p.Sample, "\n"), Left: badRows(p.Left),
+		Facts: append(wherePairs(p.From, p.Commit), []ui.Pair{
+			{Key: "Would be read", Value: plural(p.Files, "file", "files") + ", " + bytesFor(p.Bytes)},
+			{Key: "Formats", Value: strings.Join(formats, ", ")}, {Key: "Would be left out", Value: plural(p.LeftOut, "file", "files")}}...)}
 }
 
 func (b BoundRow) tone() ui.Tone {
@@ -165,6 +191,14 @@ func (b BoundRow) tone() ui.Tone {
 		return ui.Bad
 	}
 	return ui.Warn
+}
+
+// told says what a reason means for who searches.
+func (b BoundRow) told() (tone ui.Tone, title, next string) {
+	if b.State == wire.Quarantined {
+		return ui.Bad, "Nobody finds what came from it", "Look at where it comes from, then resume it or revoke it."
+	}
+	return ui.Warn, "The last import failed", "What was imported before is still found."
 }
 
 func (b BoundRow) href(verb string) string {

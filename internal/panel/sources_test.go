@@ -27,10 +27,10 @@ func TestASourceIsLookedAtBoundAndRevoked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, body, _ := b.ask(t, "POST", "/panel/sources/preview", url.Values{"folder": {folder}}); !strings.Contains(body, "this needs you") {
+	if _, body, _ := b.ask(t, "POST", "/panel/sources/preview", url.Values{"where": {folder}}); !strings.Contains(body, "this needs you") {
 		t.Errorf("looking without a PIN: %s", refusedWords(body))
 	}
-	_, body, _ := b.ask(t, "POST", "/panel/sources/preview", url.Values{"folder": {folder}, "pin": {testPIN}})
+	_, body, _ := b.ask(t, "POST", "/panel/sources/preview", url.Values{"where": {folder}, "pin": {testPIN}})
 	for _, want := range []string{"What an import would bring", "1 file", "release.md", "Bind it"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the preview lacks %q: %s", want, refusedWords(body))
@@ -39,11 +39,11 @@ func TestASourceIsLookedAtBoundAndRevoked(t *testing.T) {
 	if strings.Contains(body, "id_ed25519") {
 		t.Error("a key is among what would be read")
 	}
-	_, body, _ = b.ask(t, "POST", "/panel/sources", url.Values{"folder": {folder}, "name": {"hand book"}, "pin": {testPIN}})
+	_, body, _ = b.ask(t, "POST", "/panel/sources", url.Values{"where": {folder}, "name": {"hand book"}, "pin": {testPIN}})
 	if !strings.Contains(body, "is no name for a source") {
 		t.Errorf("a name that is none: %s", refusedWords(body))
 	}
-	b.does(t, "/panel/sources", url.Values{"folder": {folder}, "name": {"handbook"}, "every": {"60"}, "pin": {testPIN}})
+	b.does(t, "/panel/sources", url.Values{"where": {folder}, "name": {"handbook"}, "every": {"60"}, "pin": {testPIN}})
 	body = b.page(t, "/panel/sources")
 	for _, want := range []string{"handbook", "paused", folder, "every 60 minutes", "not yet", "/panel/sources/handbook/resume"} {
 		if !strings.Contains(body, want) {

@@ -49,7 +49,7 @@ func checkFolder(folder string) error {
 	return nil
 }
 
-// add binds a folder. It begins paused: what an import would bring is looked at first.
+// add binds a folder or a repository. It begins paused: what an import would bring is looked at first.
 func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Source, error) {
 	c := op.CallerFrom(ctx)
 	switch {
@@ -59,19 +59,16 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Source, 
 	case in.Every < 0 || in.Every > maxEvery:
 		return wire.Source{}, bad("a source is looked at every 1 to %d minutes, or when somebody asks", maxEvery)
 	}
-	if err := checkFolder(in.Folder); err != nil {
+	from, err := r.resolve(ctx, in.From)
+	if err != nil {
 		return wire.Source{}, err
-	}
-	folder := filepath.FromSlash(place(in.Folder).Path)
-	if !op.Sees(ctx, folder) || !op.May(ctx, "folder.read", place(folder)) {
-		return wire.Source{}, fault.New(fault.NotFound, "source", "there is no folder %s for you", in.Folder)
 	}
 	known, err := load(tx, c.Tenant, in.Name)
 	if err != nil {
 		return wire.Source{}, err
 	}
 	if known != nil && known.State != wire.Revoked {
-		return wire.Source{}, fault.New(fault.Conflict, "source", "there is a source %s already: %s", in.Name, known.Folder).
+		return wire.Source{}, fault.New(fault.Conflict, "source", "there is a source %s already: %s", in.Name, known.Where()).
 			WithNext("choose another name, or revoke it first: tandem source revoke %s", in.Name)
 	}
 	if known != nil { // what is left of the old one goes first
@@ -90,12 +87,15 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Source, 
 	if err != nil {
 		return wire.Source{}, err
 	}
-	s := &binding{tenant: c.Tenant, owner: owner, home: r.Home, Source: wire.Source{Name: in.Name, Folder: folder, State: wire.Paused,
-		Owner: c.Name, Every: in.Every, MadeAt: tx.Now()}}
+	s := &binding{tenant: c.Tenant, owner: owner, home: r.Home, repoID: from.RepoID, Source: wire.Source{Name: in.Name, From: from.From,
+		State: wire.Paused, Owner: c.Name, Every: in.Every, MadeAt: tx.Now()}}
+	if s.origin, err = from.text(); err != nil {
+		return wire.Source{}, err
+	}
 	if s.nr, err = number(tx, c.Tenant); err != nil {
 		return wire.Source{}, err
 	}
-	op.Note(ctx, "folder", folder)
+	op.Note(ctx, "from", from.Where())
 	op.Row(ctx, s.seal(s.State))
 	return s.Source, insert(tx, s)
 }

@@ -150,7 +150,7 @@ func crashBind(t *testing.T, r *Room, folder string) {
 	}
 	if err != nil {
 		write(func(ctx context.Context, tx *db.Tx) (wire.Source, error) {
-			return r.add(ctx, tx, wire.AddIn{Name: "garden", Folder: folder})
+			return r.add(ctx, tx, wire.AddIn{Name: "garden", From: wire.From{Folder: folder}})
 		})
 	}
 	if s == nil || s.State != wire.Active {

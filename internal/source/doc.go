@@ -1,12 +1,13 @@
-// Package source owns folders whose documents are searched here: their bindings, what was imported from them, and the search.
+// Package source owns what documents are imported from and searched, folders and repositories: bindings, what was imported, the search.
 //
 // A source is active, paused, quarantined or revoked. It begins paused: nothing is imported before a person has seen the preview and
-// resumed it. What came from an active or a paused source is found. One whose folder vanished, or lost most of its files at once, is
+// resumed it. What came from an active or a paused source is found. One that vanished, or lost most of its files at once, is
 // quarantined: nobody finds what came from it until a person has looked. Revoking takes what came from it out of search at once,
 // and deletes it.
 //
-// A folder is read with the eyes of its owner: what policy denies the owner is never imported. Whoever searches finds what they may
-// read of sources, without the files that policy keeps from them, and scores are counted over that alone.
+// A source is read with the eyes of its owner: what policy denies the owner is never imported. Whoever searches finds what they may
+// read of sources, without the files that policy keeps from them, and scores are counted over that alone. Where documents are is an
+// origin: a folder of this machine, or a served repository at a commit.
 //
 // An import looks at every file, reads those that changed in the box (boxed), and stores each in a change of its own: one that was cut
 // off goes on where it was. What cannot be read is listed with a reason.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -64,12 +64,12 @@ func (r *Room) bring(ctx context.Context, in wire.NameIn) (wire.ImportOut, error
 }
 
 func (i *importing) all(ctx context.Context) error {
-	root, err := open(i.src.Folder)
+	from, err := i.open(ctx, i.src.place())
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	listed, err := list(ctx, root, i.src.Folder, i.Hidden)
+	defer from.close()
+	listed, err := from.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (i *importing) all(ctx context.Context) error {
 		i.out.Gone++
 	}
 	for n, f := range listed.files {
-		if err := i.one(ctx, root, f); err != nil {
+		if err := i.one(ctx, from, f); err != nil {
 			return err
 		}
 		i.progress(i.src.tenant, i.src.Name, &wire.Progress{Files: len(listed.files), Done: n + 1})
@@ -111,6 +111,7 @@ func (i *importing) all(ctx context.Context) error {
 		}
 		i.out.State = now.State
 		now.Waiting, now.accepted, now.lookedAt, now.ImportedAt = false, false, tx.Now(), tx.Now()
+		now.Commit, now.Reason = listed.at, ""
 		return store(tx, now)
 	})
 }
@@ -131,20 +132,21 @@ func (i *importing) gone(l *listing) (out []file, err error) {
 	}
 	if len(out) > few && 2*len(out) > len(i.known) && !i.src.accepted {
 		return nil, fault.New(fault.Conflict, "source", "%d of %d files are gone at once", len(out), len(i.known)).
-			WithNext("look at the folder; if that is right, let it go on: tandem source resume %s", i.src.Name)
+			WithNext("look at it; if that is right, let it go on: tandem source resume %s", i.src.Name)
 	}
 	return out, nil
 }
 
 // one reads a document, if it changed.
-func (i *importing) one(ctx context.Context, root *os.Root, f found) error {
+func (i *importing) one(ctx context.Context, from origin, f found) error {
 	was, known := i.known[f.path]
-	same := known && was.digest != "" && was.size == f.size && was.modified == f.modified
-	if same && time.Unix(0, f.modified).Before(was.readAt.Add(-settles)) { // what was written just then may have changed after
+	same := known && was.digest != "" && was.size == f.size && was.modified == f.modified && was.version == f.version
+	// what was written just then may have changed after, unless its version says what it holds
+	if same && (f.version != "" || time.Unix(0, f.modified).Before(was.readAt.Add(-settles))) {
 		return nil
 	}
-	now := file{path: f.path, size: f.size, modified: f.modified}
-	data, err := readAll(root, f.path)
+	now := file{path: f.path, size: f.size, modified: f.modified, version: f.version}
+	data, err := from.read(ctx, f)
 	if err != nil {
 		now.reason = "it cannot be read: " + plainly(err)
 		return i.bad(ctx, now, was)
@@ -153,7 +155,7 @@ func (i *importing) one(ctx context.Context, root *os.Root, f found) error {
 	if now.digest = hex.EncodeToString(sum[:]); known && now.digest == was.digest {
 		return i.touch(ctx, now)
 	}
-	doc, err := i.Reads.Read(ctx, f.path, data)
+	doc, err := i.Reads.Read(ctx, f.called(), data)
 	if why, refused := boxed.Refused(err); refused {
 		now.reason = why
 		return i.bad(ctx, now, was)
@@ -163,8 +165,8 @@ func (i *importing) one(ctx context.Context, root *os.Root, f found) error {
 	}
 	cut := passagesOf(doc)
 	if i.passages += int64(len(cut)) - was.texts; i.passages > maxPassages {
-		return fault.New(fault.Exhausted, "source", "%s has more than %d passages", i.src.Folder, maxPassages).
-			WithNext("bind folders inside it instead")
+		return fault.New(fault.Exhausted, "source", "%s has more than %d passages", i.src.Where(), maxPassages).
+			WithNext("bind parts of it instead")
 	}
 	i.out.Changed++
 	return i.put(ctx, now, cut)
@@ -191,8 +193,8 @@ func (i *importing) touch(ctx context.Context, now file) error {
 		if _, err := i.still(tx); err != nil {
 			return err
 		}
-		_, err := tx.Exec("UPDATE source_file SET size = ?, modified = ?, read_at = ? WHERE tenant = ? AND place = ? AND path = ?", now.size,
-			now.modified, tx.Now(), i.src.tenant, i.src.nr, now.path)
+		_, err := tx.Exec("UPDATE source_file SET size = ?, modified = ?, version = ?, read_at = ? WHERE tenant = ? AND place = ? AND path = ?",
+			now.size, now.modified, now.version, tx.Now(), i.src.tenant, i.src.nr, now.path)
 		return err
 	})
 }
@@ -230,8 +232,8 @@ func (i *importing) put(ctx context.Context, now file, cut []passage) error {
 			}
 			f.texts, f.length = int64(n+1), f.length+int64(length)
 		}
-		_, err = tx.Exec("INSERT INTO source_file (tenant, place, "+fileColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", tenant, place,
-			f.path, f.nr, f.digest, f.size, f.modified, f.reason, f.texts, f.length, tx.Now())
+		_, err = tx.Exec("INSERT INTO source_file (tenant, place, "+fileColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", tenant, place,
+			f.path, f.nr, f.digest, f.size, f.modified, f.reason, f.texts, f.length, tx.Now(), f.version)
 		return err
 	})
 }
@@ -248,6 +250,8 @@ func (i *importing) still(tx *db.Tx) (*binding, error) {
 // errStopped ends an import of a source that is not active any more.
 var errStopped = fault.New(fault.Conflict, "source", "the source was paused, quarantined or revoked meanwhile")
 
+var errTooLarge = errors.New("it is larger than 64 MB")
+
 func readAll(root *os.Root, rel string) ([]byte, error) {
 	f, err := tool.OpenBelow(root, rel)
 	if err != nil {
@@ -256,7 +260,7 @@ func readAll(root *os.Root, rel string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, boxed.MaxInput+1))
 	if err == nil && len(data) > boxed.MaxInput {
-		err = fmt.Errorf("it is larger than 64 MB")
+		err = errTooLarge
 	}
 	return data, err
 }

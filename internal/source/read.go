@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"path/filepath"
 
 	"tandem/internal/db"
 	"tandem/internal/op"
@@ -19,7 +18,7 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 		if err != nil {
 			return out, err
 		}
-		if s.State == wire.Revoked && !in.Revoked || !op.May(ctx, "source.list", at(s.Name)) || !op.Sees(ctx, s.Folder) {
+		if s.State == wire.Revoked && !in.Revoked || !op.May(ctx, "source.list", at(s.Name)) || !r.sight(ctx, s)("") {
 			continue
 		}
 		err = r.count(ctx, s)
@@ -43,7 +42,7 @@ func (r *Room) count(ctx context.Context, s *binding) error {
 func (r *Room) show(ctx context.Context, in wire.NameIn) (wire.ShowOut, error) {
 	out := wire.ShowOut{BadFiles: []wire.BadFile{}}
 	s, err := scan(r.DB.QueryRow(ctx, "SELECT "+columns+" FROM source WHERE tenant = ? AND name = ?", op.CallerFrom(ctx).Tenant, in.Name))
-	if db.NoRows(err) || err == nil && (s.State == wire.Revoked || !op.Sees(ctx, s.Folder)) {
+	if db.NoRows(err) || err == nil && (s.State == wire.Revoked || !r.sight(ctx, s)("")) {
 		return out, op.NoSuch("source", in.Name)
 	}
 	if err == nil {
@@ -57,8 +56,9 @@ func (r *Room) show(ctx context.Context, in wire.NameIn) (wire.ShowOut, error) {
 		"SELECT "+fileColumns+" FROM source_file WHERE tenant = ? AND place = ? AND reason <> '' ORDER BY path LIMIT ?",
 		s.tenant, s.nr, maxBad)
 	files, err := db.Collect(rows, err, scanFile)
+	sees := r.sight(ctx, s)
 	for _, f := range files {
-		if op.Sees(ctx, filepath.Join(s.Folder, filepath.FromSlash(f.path))) {
+		if sees(f.path) {
 			out.BadFiles = append(out.BadFiles, wire.BadFile{File: f.path, Reason: f.reason})
 		}
 	}

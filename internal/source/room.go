@@ -22,6 +22,7 @@ type Room struct {
 	Rooms op.Invoker    // through which an import is asked for, as the source's owner
 	Reads *boxed.Reader // one import at a time has it
 	Home  string        // this server: it imports what was bound here
+	Repos Repos         // what it serves
 	// Hidden are folders of tandem itself, which nobody binds.
 	Hidden []string
 	// Forgot is told that texts were deleted, so that they go from the file as well.
@@ -50,6 +51,7 @@ func (r *Room) rouse() {
 // How often it looks by itself: the machine's clock may be set, and what failed is tried again.
 const (
 	longest = time.Minute
+	follow  = 5 * time.Second // whether a bookmark moved
 	again   = 10 * time.Second
 )
 
@@ -72,7 +74,8 @@ func (r *Room) Run(ctx context.Context) {
 
 // pass does what is due, and says when something is due again.
 func (r *Room) pass(ctx context.Context) (wait time.Duration, err error) {
-	rows, err := r.DB.Query(ctx, "SELECT "+columns+" FROM source WHERE home = ? AND (wanted > 0 OR every > 0 OR state = 'revoked')", r.Home)
+	rows, err := r.DB.Query(ctx, "SELECT "+columns+" FROM source "+
+		"WHERE home = ? AND (wanted > 0 OR every > 0 OR origin <> '' OR state = 'revoked')", r.Home)
 	all, err := db.Collect(rows, err, scanRow)
 	if err != nil {
 		return again, err
@@ -88,11 +91,13 @@ func (r *Room) pass(ctx context.Context) (wait time.Duration, err error) {
 		next := s.lookedAt.Add(time.Duration(s.Every) * time.Minute)
 		switch now := r.DB.Now(); {
 		case s.State != wire.Active:
-		case s.Waiting || s.Every > 0 && !now.Before(next):
+		case s.Waiting || s.Every > 0 && !now.Before(next) || r.moved(ctx, s):
 			if err := r.importNow(ctx, s); err != nil && ctx.Err() == nil { // the others are not to wait for it
 				r.Log.Error("a source is not imported yet", "source", s.Name, "err", err)
 				wait = min(wait, again)
 			}
+		case s.Repo != "":
+			wait = min(wait, follow)
 		case s.Every > 0:
 			wait = min(wait, max(time.Second, next.Sub(now)))
 		}

@@ -10,11 +10,14 @@ import (
 	"tandem/internal/source/wire"
 )
 
-// seal is a source in a state that somebody gave it: which folder of which server is read, and with whose eyes.
+// seal is a source in a state that somebody gave it: what is read, by which server, and with whose eyes.
 func (s *binding) seal(as wire.State) op.Sealed {
-	return op.Sealed{Tenant: s.tenant, Subject: "source:" + s.Name,
-		Says: []string{strconv.FormatInt(s.nr, 10), s.Folder, string(s.owner), s.home, string(as)},
-		What: "the source " + s.Name + ", which reads " + s.Folder + " with the eyes of " + s.Owner}
+	says := []string{strconv.FormatInt(s.nr, 10), s.Folder, string(s.owner), s.home, string(as)}
+	if s.origin != "" {
+		says = append(says, s.origin)
+	}
+	return op.Sealed{Tenant: s.tenant, Subject: "source:" + s.Name, Says: says,
+		What: "the source " + s.Name + ", which reads " + s.Where() + " with the eyes of " + s.Owner}
 }
 
 // vouched is what the journal vouches for of a source. The server quarantines by itself, and nobody's word changes with that: one that is
@@ -30,7 +33,7 @@ func (s *binding) vouched(ctx context.Context, v op.Vouch) (op.Sealed, bool) {
 // forged refuses a source whose row nobody here wrote.
 func forged(name string) error {
 	return fault.New(fault.Denied, "source", "the source %s was changed in the database, and not by a person here", name).
-		WithNext("look at it, revoke it, and bind the folder anew: tandem source show %s", name)
+		WithNext("look at it, revoke it, and bind it anew: tandem source show %s", name)
 }
 
 // Rows are what the journal vouches for: sources that were not revoked.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"tandem/internal/db"
@@ -37,7 +36,7 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 		return out, bad("the question is longer than %d bytes", maxQuery)
 	}
 	err := r.DB.ReadWide(ctx, func(tx *db.Tx) error {
-		s, err := look(ctx, tx, in.Source)
+		s, err := r.look(ctx, tx, in.Source)
 		if err != nil || len(s.names) == 0 {
 			return err
 		}
@@ -52,7 +51,7 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 }
 
 // look makes the sight of a caller: the sources that it may read, without the files that policy keeps from it, and what is counted there.
-func look(ctx context.Context, tx *db.Tx, only string) (*sight, error) {
+func (r *Room) look(ctx context.Context, tx *db.Tx, only string) (*sight, error) {
 	c := op.CallerFrom(ctx)
 	s := &sight{names: map[int64]string{}, files: map[int64]file{}, search: postings.Search{Tx: tx, Table: posted, Tenant: c.Tenant}}
 	rows, err := tx.Query("SELECT "+columns+" FROM source WHERE tenant = ? AND state IN ('active', 'paused') AND (? = '' OR name = ?)",
@@ -71,8 +70,9 @@ func look(ctx context.Context, tx *db.Tx, only string) (*sight, error) {
 		var files []file
 		rows, err = tx.Query("SELECT "+fileColumns+" FROM source_file WHERE tenant = ? AND place = ? AND texts > 0", c.Tenant, b.nr)
 		files, err = db.Collect(rows, err, scanFile)
+		sees := r.sight(ctx, b)
 		for _, f := range files {
-			if !op.Sees(ctx, filepath.Join(b.Folder, filepath.FromSlash(f.path))) {
+			if !sees(f.path) {
 				hidden = append(hidden, f.nr)
 				continue
 			}

@@ -106,7 +106,7 @@ func change[In any](b *bench, ctx context.Context, do func(context.Context, *db.
 // bound is a source that may be imported.
 func (b *bench) bound(ctx context.Context, name string) {
 	b.Helper()
-	change(b, ctx, b.room.add, wire.AddIn{Name: name, Folder: b.folder})
+	change(b, ctx, b.room.add, wire.AddIn{Name: name, From: wire.From{Folder: b.folder}})
 	change(b, ctx, b.room.resume, wire.NameIn{Name: name})
 }
 
@@ -135,7 +135,7 @@ func TestAFolderIsImportedAndFollowed(t *testing.T) {
 		b.write("bad.csv", "a\x00b")
 		b.write(".git/config", "turnip")
 		b.write("id_rsa", "turnip")
-		change(b, ann, b.room.add, wire.AddIn{Name: "garden", Folder: b.folder})
+		change(b, ann, b.room.add, wire.AddIn{Name: "garden", From: wire.From{Folder: b.folder}})
 		if _, err := b.room.bring(ann, wire.NameIn{Name: "garden"}); !fault.Is(err, fault.NotFound) {
 			b.Fatalf("before anybody resumed it: %v", err)
 		}
@@ -242,18 +242,18 @@ func TestAnImportThatIsCutOffGoesOn(t *testing.T) {
 	for n := range files {
 		ctx, cut := context.WithCancel(ann)
 		i := importer(b, ctx)
-		root, err := open(b.folder)
+		from, err := b.room.open(ctx, resolved{From: wire.From{Folder: b.folder}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		listed, err := list(ann, root, b.folder, nil)
+		listed, err := from.list(ann)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := i.one(ctx, root, listed.files[n]); err != nil {
+		if err := i.one(ctx, from, listed.files[n]); err != nil {
 			t.Fatal(err)
 		}
-		root.Close()
+		from.close()
 		cut()
 		if got := len(b.finds(ann, "fox")); got != n+1 {
 			t.Fatalf("after %d files %d are found", n+1, got)

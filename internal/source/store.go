@@ -25,24 +25,35 @@ type binding struct {
 	nr       int64
 	owner    []byte // the caller with whose eyes the folder is read
 	home     string // the server on whose machine the folder is
+	origin   string // where it is, as text, if it is no folder
+	repoID   string
 	lookedAt time.Time
 	accepted bool // a person saw that most of its files are gone, and let it go on
 }
 
-const columns = "tenant, name, nr, folder, state, reason, owner, owner_name, home, every, wanted, made_at, looked_at, imported_at"
+const columns = "tenant, name, nr, folder, state, reason, owner, owner_name, home, every, wanted, made_at, looked_at, imported_at, " +
+	"origin, seen"
 
 func scan(rows interface{ Scan(...any) error }) (*binding, error) {
 	var s binding
 	var owner string
 	var wanted, made, looked, imported int64
 	err := rows.Scan(&s.tenant, &s.Name, &s.nr, &s.Folder, &s.State, &s.Reason, &owner, &s.Owner, &s.home, &s.Every, &wanted, &made, &looked,
-		&imported)
+		&imported, &s.origin, &s.Commit)
+	if err == nil && s.origin != "" {
+		var at resolved
+		at, err = parseOrigin(s.origin)
+		s.From, s.repoID = at.From, at.RepoID
+	}
 	s.owner, s.Waiting, s.accepted = []byte(owner), wanted > 0, wanted == sure
 	s.MadeAt, s.lookedAt, s.ImportedAt = db.Time(made), db.Time(looked), db.Time(imported)
 	return &s, err
 }
 
 func scanRow(rows *sql.Rows) (*binding, error) { return scan(rows) }
+
+// place is where it is.
+func (s *binding) place() resolved { return resolved{From: s.From, RepoID: s.repoID} }
 
 // What is wanted of a source: nothing, an import, or one that a person let go on although most of its files are gone.
 const (
@@ -70,14 +81,15 @@ func load(tx *db.Tx, tenant, name string) (*binding, error) {
 }
 
 func insert(tx *db.Tx, s *binding) error {
-	_, err := tx.Exec("INSERT INTO source ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", s.tenant, s.Name, s.nr, s.Folder,
-		string(s.State), s.Reason, string(s.owner), s.Owner, s.home, s.Every, s.wanted(), s.MadeAt, s.lookedAt, s.ImportedAt)
+	_, err := tx.Exec("INSERT INTO source ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", s.tenant, s.Name, s.nr,
+		s.Folder, string(s.State), s.Reason, string(s.owner), s.Owner, s.home, s.Every, s.wanted(), s.MadeAt, s.lookedAt, s.ImportedAt,
+		s.origin, s.Commit)
 	return err
 }
 
 func store(tx *db.Tx, s *binding) error {
-	_, err := tx.Exec("UPDATE source SET state = ?, reason = ?, wanted = ?, looked_at = ?, imported_at = ? WHERE tenant = ? AND name = ?",
-		string(s.State), s.Reason, s.wanted(), s.lookedAt, s.ImportedAt, s.tenant, s.Name)
+	_, err := tx.Exec("UPDATE source SET state = ?, reason = ?, wanted = ?, looked_at = ?, imported_at = ?, seen = ? "+
+		"WHERE tenant = ? AND name = ?", string(s.State), s.Reason, s.wanted(), s.lookedAt, s.ImportedAt, s.Commit, s.tenant, s.Name)
 	return err
 }
 
@@ -94,16 +106,17 @@ func numbers(tx *db.Tx, tenant string, n int) (first int64, err error) {
 // file is a document of a source as it was read last.
 type file struct {
 	path, digest, reason string
+	version              string // by which its origin says that it holds the same, "" where it does not
 	nr, size, modified   int64
 	texts, length        int64
 	readAt               time.Time
 }
 
-const fileColumns = "path, nr, digest, size, modified, reason, texts, length, read_at"
+const fileColumns = "path, nr, digest, size, modified, reason, texts, length, read_at, version"
 
 func scanFile(rows *sql.Rows) (f file, err error) {
 	var read int64
-	err = rows.Scan(&f.path, &f.nr, &f.digest, &f.size, &f.modified, &f.reason, &f.texts, &f.length, &read)
+	err = rows.Scan(&f.path, &f.nr, &f.digest, &f.size, &f.modified, &f.reason, &f.texts, &f.length, &read, &f.version)
 	f.readAt = db.Time(read)
 	return f, err
 }

@@ -64,10 +64,10 @@ func TestASwappedFileIsNotRead(t *testing.T) {
 	owner := as("t", "ann", "secret")
 	b.bound(owner, "birds")
 	i := importer(b, owner)
-	root, err := open(b.folder)
+	from, err := b.room.open(owner, resolved{From: wire.From{Folder: b.folder}})
 	b.do(err)
-	defer root.Close()
-	listed, err := list(owner, root, b.folder, nil)
+	defer from.close()
+	listed, err := from.list(owner)
 	b.do(err)
 	at := func(path string) string { return filepath.Join(b.folder, path) }
 	b.do(os.Remove(at("link.md")))
@@ -77,7 +77,7 @@ func TestASwappedFileIsNotRead(t *testing.T) {
 	b.do(os.Remove(at("pipe.md")))
 	b.do(syscall.Mkfifo(at("pipe.md"), 0o600))
 	for _, f := range listed.files {
-		b.do(i.one(owner, root, f))
+		b.do(i.one(owner, from, f))
 	}
 	if i.out.Bad != 3 || i.out.Changed != 0 {
 		t.Errorf("%+v", i.out)

@@ -30,42 +30,36 @@ const (
 // passed are folders that hold no documents: version control's own, and what package managers bring.
 var passed = []string{".git", ".jj", ".hg", ".svn", "node_modules", ".venv", "__pycache__"}
 
-// found is a file of a folder that would be read.
-type found struct {
-	path     string // below the folder, with slashes
-	size     int64
-	modified int64 // in nanoseconds
+// folder is one of this machine.
+type folder struct {
+	root   *os.Root
+	at     string
+	hidden []string
 }
 
-// listing is what a folder holds.
-type listing struct {
-	files []found
-	left  []wire.BadFile
-}
+func (o *folder) close() { o.root.Close() } //nolint:errcheck // it was only read
 
-func (l *listing) leave(file, reason string) {
-	l.left = append(l.left, wire.BadFile{File: file, Reason: reason})
-}
+func (o *folder) read(_ context.Context, f found) ([]byte, error) { return readAll(o.root, f.path) }
 
 // list walks a folder as the caller sees it. What policy keeps from the caller is not named.
-func list(ctx context.Context, root *os.Root, folder string, hidden []string) (*listing, error) {
+func (o *folder) list(ctx context.Context) (*listing, error) {
 	out, entries := &listing{}, 0
-	if within(folder, hidden) {
-		return nil, fault.New(fault.Denied, "source", "%s belongs to tandem itself", folder)
+	if within(o.at, o.hidden) {
+		return nil, fault.New(fault.Denied, "source", "%s belongs to tandem itself", o.at)
 	}
-	err := fs.WalkDir(root.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(o.root.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if entries++; entries > maxEntries {
-			return fault.New(fault.Exhausted, "source", "%s holds more than %d files and folders", folder, maxEntries).
+			return fault.New(fault.Exhausted, "source", "%s holds more than %d files and folders", o.at, maxEntries).
 				WithNext("bind a folder inside it")
 		}
 		if rel == "." {
 			return err
 		}
-		full := filepath.Join(folder, filepath.FromSlash(rel))
-		if !utf8.ValidString(rel) || len(rel) > maxPath || tool.Sensitive("/"+rel) || within(full, hidden) || !op.Sees(ctx, full) {
+		full := filepath.Join(o.at, filepath.FromSlash(rel))
+		if !utf8.ValidString(rel) || len(rel) > maxPath || tool.Sensitive("/"+rel) || within(full, o.hidden) || !op.Sees(ctx, full) {
 			return skip(d)
 		}
 		if err != nil {
@@ -93,9 +87,9 @@ func list(ctx context.Context, root *os.Root, folder string, hidden []string) (*
 		case info.Size() > boxed.MaxInput:
 			out.leave(rel, "it is larger than 64 MB")
 		case len(out.files) >= maxFiles:
-			return fault.New(fault.Exhausted, "source", "%s holds more than %d files", folder, maxFiles).WithNext("bind a folder inside it")
+			return fault.New(fault.Exhausted, "source", "%s holds more than %d files", o.at, maxFiles).WithNext("bind a folder inside it")
 		default:
-			out.files = append(out.files, found{rel, info.Size(), info.ModTime().UnixNano()})
+			out.files = append(out.files, found{path: rel, size: info.Size(), modified: info.ModTime().UnixNano()})
 		}
 		return nil
 	})
@@ -122,27 +116,25 @@ func plainly(err error) string {
 	return err.Error()
 }
 
-// preview says what an import of a folder would bring. Nothing is read but names and sizes.
+// preview says what an import would bring. Nothing is read but names and sizes.
 func (r *Room) preview(ctx context.Context, in wire.PreviewIn) (wire.PreviewOut, error) {
 	out := wire.PreviewOut{Formats: map[string]int{}, Sample: []string{}, Left: []wire.BadFile{}}
-	if err := checkFolder(in.Folder); err != nil {
-		return out, err
-	}
-	out.Folder = filepath.FromSlash(place(in.Folder).Path)
-	if !op.Sees(ctx, out.Folder) {
-		return out, fault.New(fault.NotFound, "source", "there is no folder %s for you", in.Folder)
-	}
-	root, err := open(out.Folder)
+	at, err := r.resolve(ctx, in.From)
 	if err != nil {
 		return out, err
 	}
-	defer root.Close()
-	all, err := list(ctx, root, out.Folder, r.Hidden)
+	from, err := r.open(ctx, at)
 	if err != nil {
 		return out, err
 	}
+	defer from.close()
+	all, err := from.list(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.From, out.Commit = at.From, all.at
 	for _, f := range all.files {
-		format := decode.Format(path.Base(f.path), head(root, f.path))
+		format := decode.Format(path.Base(f.called()), from.head(ctx, f))
 		if format == "" {
 			all.leave(f.path, "nobody here reads this format")
 			continue
@@ -159,14 +151,13 @@ func (r *Room) preview(ctx context.Context, in wire.PreviewIn) (wire.PreviewOut,
 	return out, nil
 }
 
-// head is how a file begins, for formats that its name does not say.
-func head(root *os.Root, rel string) []byte {
-	f, err := tool.OpenBelow(root, rel)
+func (o *folder) head(_ context.Context, f found) []byte {
+	from, err := tool.OpenBelow(o.root, f.path)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
+	defer from.Close() //nolint:errcheck // it was only read
 	b := make([]byte, 512)
-	n, _ := f.Read(b)
+	n, _ := from.Read(b)
 	return b[:n]
 }

@@ -33,7 +33,7 @@ func newList(k *kit.Kit) *cobra.Command {
 
 // line is a source with what became of it.
 func line(w io.Writer, s wire.Source) {
-	fmt.Fprintf(w, "%s  %s  %s, %d files in %d passages", kit.VisibleLine(s.Name), kit.VisibleLine(s.Folder), s.State, s.Files, s.Passages)
+	fmt.Fprintf(w, "%s  %s  %s, %d files in %d passages", kit.VisibleLine(s.Name), kit.VisibleLine(s.Where()), s.State, s.Files, s.Passages)
 	switch {
 	case s.Progress != nil && s.Progress.Files > 0:
 		fmt.Fprintf(w, ", importing %d of %d", s.Progress.Done, s.Progress.Files)
@@ -64,6 +64,9 @@ func newShow(k *kit.Kit) *cobra.Command {
 			}
 			return k.Show(out, func(w io.Writer) {
 				line(w, out.Source)
+				if out.Commit != "" {
+					fmt.Fprintf(w, "imported at commit %s\n", out.Commit)
+				}
 				fmt.Fprintf(w, "owner %s", kit.VisibleLine(out.Owner))
 				if out.Every > 0 {
 					fmt.Fprintf(w, ", looked at every %d minutes", out.Every)

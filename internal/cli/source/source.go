@@ -1,4 +1,4 @@
-// Package source holds the commands for folders whose documents are searched.
+// Package source holds the commands for what is imported and searched: folders and repositories.
 package source
 
 import (
@@ -19,9 +19,10 @@ import (
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{
-		Use: "source", Short: "Folders whose documents are searched, with citations",
-		Long: `Folders whose documents are searched: Markdown, HTML, text, code, PDF, DOCX, XLSX, PPTX, e-mail, CSV, JSON and notebooks.
-Each passage names its file and place. What policy denies of a folder is neither imported nor found.`,
+		Use: "source", Short: "Folders and repositories whose documents are searched, with citations",
+		Long: `Folders, and repositories that the server serves, whose documents are searched:
+Markdown, HTML, text, code, PDF, DOCX, XLSX, PPTX, e-mail, CSV, JSON and notebooks.
+Each passage names its file and place. What policy denies of it is neither imported nor found.`,
 	}
 	cmd.AddCommand(newPreview(k), newAdd(k), newList(k), newShow(k), newSearch(k), newSync(k), newPause(k), newResume(k),
 		newQuarantine(k), newRevoke(k))
@@ -29,21 +30,41 @@ Each passage names its file and place. What policy denies of a folder is neither
 }
 
 func newPreview(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
+	var from wire.From
+	cmd := &cobra.Command{
 		Use: "preview [FOLDER]", Short: "See what an import would bring", Args: cobra.MaximumNArgs(1),
-		Example: "  tandem source preview docs",
+		Example: "  tandem source preview docs\n  tandem source preview --repo app --at main",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			folder, err := k.Folder(cmd.Context(), first(args))
-			if err != nil {
+			if err := placed(cmd, k, &from, args); err != nil {
 				return err
 			}
-			out, err := op.Do(cmd.Context(), k, wire.Preview, wire.PreviewIn{Folder: folder})
+			out, err := op.Do(cmd.Context(), k, wire.Preview, wire.PreviewIn{From: from})
 			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) { previewed(w, out) })
 		},
 	}
+	places(cmd, &from)
+	return cmd
+}
+
+// places are the flags that say where documents are.
+func places(cmd *cobra.Command, from *wire.From) {
+	cmd.Flags().StringVar(&from.Repo, "repo", "", "a repository that the server serves, in place of a folder")
+	cmd.Flags().StringVar(&from.At, "at", "", "its bookmark, which is followed, or a commit (its main bookmark)")
+	cmd.Flags().StringVar(&from.Under, "under", "", "only this folder of the repository")
+}
+
+// placed reads where the documents are.
+func placed(cmd *cobra.Command, k *kit.Kit, from *wire.From, args []string) (err error) {
+	switch {
+	case from.Repo != "" && len(args) > 0:
+		return kit.Usagef("%s is a folder, and --repo names a repository: one of them", args[0])
+	case from.Repo == "":
+		from.Folder, err = k.Folder(cmd.Context(), first(args))
+	}
+	return err
 }
 
 func first(args []string) string {
@@ -54,7 +75,7 @@ func first(args []string) string {
 }
 
 func previewed(w io.Writer, p wire.PreviewOut) {
-	fmt.Fprintf(w, "%s: %d files, %d KB\n", kit.VisibleLine(p.Folder), p.Files, (p.Bytes+1023)/1024)
+	fmt.Fprintf(w, "%s: %d files, %d KB\n", kit.VisibleLine(p.Where()), p.Files, (p.Bytes+1023)/1024)
 	for _, format := range slices.Sorted(maps.Keys(p.Formats)) {
 		fmt.Fprintf(w, "  %5d %s\n", p.Formats[format], format)
 	}
@@ -79,18 +100,20 @@ func refused(w io.Writer, files []wire.BadFile) {
 func newAdd(k *kit.Kit) *cobra.Command {
 	var in wire.AddIn
 	cmd := &cobra.Command{
-		Use: "add [FOLDER]", Short: "Bind a folder, and see what an import would bring; needs your PIN", Args: cobra.MaximumNArgs(1),
-		Long: `Bind a folder, and see what an import would bring. Nothing is imported yet: the source begins paused.
-When what you see is right, let it go on: tandem source resume NAME.`,
-		Example: "  tandem source add docs --name handbook\n  tandem source add . --name notes --every 60",
+		Use: "add [FOLDER]", Short: "Bind a folder or a repository, and see what an import would bring; needs your PIN",
+		Args: cobra.MaximumNArgs(1),
+		Long: `Bind a folder or a repository, and see what an import would bring. Nothing is imported yet: the source begins paused.
+When what you see is right, let it go on: tandem source resume NAME. A repository is read at a bookmark and follows it, or at one commit.`,
+		Example: "  tandem source add docs --name handbook\n  tandem source add . --name notes --every 60\n" +
+			"  tandem source add --repo app --at main --under docs --name app-docs",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if in.Folder, err = k.Folder(cmd.Context(), first(args)); err != nil {
+			if err := placed(cmd, k, &in.From, args); err != nil {
 				return err
 			}
 			if in.Name == "" {
-				in.Name = filepath.Base(in.Folder)
+				in.Name = named(in.From)
 			}
-			seen, err := op.Do(cmd.Context(), k, wire.Preview, wire.PreviewIn{Folder: in.Folder})
+			seen, err := op.Do(cmd.Context(), k, wire.Preview, wire.PreviewIn{From: in.From})
 			if err != nil {
 				return err
 			}
@@ -104,9 +127,18 @@ When what you see is right, let it go on: tandem source resume NAME.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Name, "name", "", "by which it is cited (the folder's)")
+	cmd.Flags().StringVar(&in.Name, "name", "", "by which it is cited (the folder's or the repository's)")
+	places(cmd, &in.From)
 	cmd.Flags().IntVar(&in.Every, "every", 0, "look at it by itself every so many minutes (only when you ask)")
 	return cmd
+}
+
+// named is how a source is called that nobody named.
+func named(f wire.From) string {
+	if f.Repo != "" {
+		return f.Repo
+	}
+	return filepath.Base(f.Folder)
 }
 
 func newSearch(k *kit.Kit) *cobra.Command {

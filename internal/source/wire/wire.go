@@ -34,13 +34,34 @@ const (
 	Revoked     State = "revoked"
 )
 
-// Source is a folder whose documents are searched here.
+// From is where the documents of a source are: in a folder, in a repository, on a site or with a connector; one of these.
+type From struct {
+	Folder string `json:"folder,omitempty" jsonschema:"an absolute path on the server's machine"`
+
+	Repo  string `json:"repo,omitempty" jsonschema:"a repository that this server serves, by name or id"`
+	At    string `json:"at,omitempty" jsonschema:"a bookmark, which is followed, or a commit by its 40 digits; its main bookmark when left out"`
+	Under string `json:"under,omitempty" jsonschema:"only this folder of the repository"`
+}
+
+// Where says in words where the documents are.
+func (f From) Where() string {
+	switch {
+	case f.Repo != "" && f.Under != "":
+		return f.Under + " of " + f.Repo + " at " + f.At
+	case f.Repo != "":
+		return f.Repo + " at " + f.At
+	}
+	return f.Folder
+}
+
+// Source is something whose documents are searched here.
 type Source struct {
-	Name   string `json:"name"`
-	Folder string `json:"folder"`
+	Name string `json:"name"`
+	From
+	Commit string `json:"commit,omitempty" jsonschema:"the commit of the repository that was imported last"`
 	State  State  `json:"state" jsonschema:"active, paused, quarantined or revoked"`
-	Reason string `json:"reason,omitempty" jsonschema:"why it is quarantined"`
-	Owner  string `json:"owner" jsonschema:"who answers for it, and with whose eyes the folder is read"`
+	Reason string `json:"reason,omitempty" jsonschema:"why it is quarantined, or why the last import failed"`
+	Owner  string `json:"owner" jsonschema:"who answers for it, and with whose eyes it is read"`
 	Every  int    `json:"every_minutes,omitempty" jsonschema:"how often it is looked at by itself; 0 only when somebody asks"`
 
 	Files    int  `json:"files" jsonschema:"how many documents can be found"`
@@ -60,14 +81,15 @@ type Progress struct {
 	Done  int `json:"done" jsonschema:"how many were looked at"`
 }
 
-// PreviewIn names a folder.
+// PreviewIn names what would be bound.
 type PreviewIn struct {
-	Folder string `json:"folder" jsonschema:"an absolute path on the server's machine"`
+	From
 }
 
-// PreviewOut is what an import of a folder would bring.
+// PreviewOut is what an import would bring.
 type PreviewOut struct {
-	Folder  string         `json:"folder"`
+	From
+	Commit  string         `json:"commit,omitempty" jsonschema:"at which the repository is"`
 	Files   int            `json:"files"`
 	Bytes   int64          `json:"bytes"`
 	Formats map[string]int `json:"formats" jsonschema:"how many files of each format"`
@@ -76,11 +98,11 @@ type PreviewOut struct {
 	LeftOut int            `json:"left_out" jsonschema:"how many would be left out"`
 }
 
-// AddIn binds a folder.
+// AddIn binds a source.
 type AddIn struct {
-	Name   string `json:"name" jsonschema:"by which it is cited: letters, digits, dots, hyphens and underscores"`
-	Folder string `json:"folder" jsonschema:"an absolute path on the server's machine"`
-	Every  int    `json:"every_minutes,omitempty" jsonschema:"look at it by itself so often; 0 only when somebody asks"`
+	Name string `json:"name" jsonschema:"by which it is cited: letters, digits, dots, hyphens and underscores"`
+	From
+	Every int `json:"every_minutes,omitempty" jsonschema:"look at it by itself so often; 0 only when somebody asks"`
 }
 
 // NameIn names a source.
@@ -135,7 +157,7 @@ type SearchIn struct {
 // Passage is a stretch of a document with the place where it stands.
 type Passage struct {
 	Source string    `json:"source"`
-	File   string    `json:"file" jsonschema:"below the source's folder"`
+	File   string    `json:"file" jsonschema:"in the source: a path, or the address of a page"`
 	Place  string    `json:"place,omitempty" jsonschema:"where in it: headings, a symbol, lines, a page, rows"`
 	Text   string    `json:"text"`
 	Digest string    `json:"digest" jsonschema:"the SHA-256 of the file as it was read"`

@@ -249,6 +249,8 @@ your-server> tandem source preview docs
 your-server> tandem source add docs --name handbook
   shows handbook is paused
 not run: the folder is somebody's home: tandem source add . --name notes --every 60
+not run: this server serves no repository: tandem source preview --repo app --at main
+not run: this server serves no repository: tandem source add --repo app --at main --under docs --name app-docs
 your-server> tandem source resume handbook
 your-server$ for i in $(seq 600); do tandem source list | grep -q 'passages, imported' && break; sleep 0.1; done
 your-server> tandem source list

@@ -1,0 +1,116 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"tandem/internal/fault"
+	"tandem/internal/op"
+	"tandem/internal/source/wire"
+)
+
+// origin is where the documents of a source are, while they are looked at. It is opened by a caller, and shows what that one may see.
+type origin interface {
+	// list names the documents.
+	list(ctx context.Context) (*listing, error)
+	// read is what one of them holds.
+	read(ctx context.Context, f found) ([]byte, error)
+	// head is how one of them begins, for formats that its name does not say.
+	head(ctx context.Context, f found) []byte
+	close()
+}
+
+// found is a document that would be read.
+type found struct {
+	path     string // in the source: with slashes, or an address
+	name     string // by whose ending its format is known, "" is the path
+	size     int64
+	modified int64  // in nanoseconds
+	version  string // names what it holds, "" where size and time have to do
+}
+
+func (f found) called() string {
+	if f.name != "" {
+		return f.name
+	}
+	return f.path
+}
+
+// listing is what there is.
+type listing struct {
+	files []found
+	left  []wire.BadFile
+	at    string // the commit, of a repository
+}
+
+func (l *listing) leave(file, reason string) {
+	l.left = append(l.left, wire.BadFile{File: file, Reason: reason})
+}
+
+// resolved is a place that is there, as it is stored: links are followed, names made whole.
+type resolved struct {
+	wire.From
+	RepoID string `json:"repo_id,omitempty"` // it stays, whatever the repository is called
+}
+
+// text is how it is stored beside a folder: nothing for a folder alone.
+func (p resolved) text() (string, error) {
+	if p.Folder != "" {
+		return "", nil
+	}
+	b, err := json.Marshal(p)
+	return string(b), err
+}
+
+func parseOrigin(text string) (p resolved, err error) { return p, json.Unmarshal([]byte(text), &p) }
+
+// where is the resource that somebody reads who looks at a place.
+func where(f wire.From) op.Resource {
+	if f.Repo != "" {
+		return op.Resource{Kind: "repo", Path: "/" + f.Repo}
+	}
+	return place(f.Folder)
+}
+
+// resolve says what a place is for the caller, and refuses what is not there for it.
+func (r *Room) resolve(ctx context.Context, f wire.From) (resolved, error) {
+	switch {
+	case f.Folder != "" && f.Repo != "":
+		return resolved{}, bad("a source is a folder or a repository, and not both")
+	case f.Folder == "" && f.Repo == "":
+		return resolved{}, bad("which folder or repository?")
+	case f.Repo == "" && (f.At != "" || f.Under != ""):
+		return resolved{}, bad("bookmarks, commits and folders inside are of repositories")
+	case f.Repo != "":
+		return r.resolveRepo(ctx, f)
+	}
+	if err := checkFolder(f.Folder); err != nil {
+		return resolved{}, err
+	}
+	folder := filepath.FromSlash(place(f.Folder).Path)
+	if !op.Sees(ctx, folder) || !op.May(ctx, "folder.read", place(folder)) {
+		return resolved{}, fault.New(fault.NotFound, "source", "there is no folder %s for you", f.Folder)
+	}
+	return resolved{From: wire.From{Folder: folder}}, nil
+}
+
+// open looks at a place with the eyes of the caller.
+func (r *Room) open(ctx context.Context, p resolved) (origin, error) {
+	if p.Repo != "" {
+		return r.openRepo(ctx, p)
+	}
+	root, err := open(p.Folder)
+	if err != nil {
+		return nil, err
+	}
+	return &folder{root: root, at: p.Folder, hidden: r.Hidden}, nil
+}
+
+// sight is which documents of a source the caller may see; "" asks for the source itself.
+func (r *Room) sight(ctx context.Context, b *binding) func(path string) bool {
+	if b.Repo != "" {
+		return r.repoSight(ctx, b)
+	}
+	return func(path string) bool { return op.Sees(ctx, filepath.Join(b.Folder, filepath.FromSlash(path))) }
+}
