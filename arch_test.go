@@ -136,7 +136,7 @@ var houseMap = []wall{
 	{pkg: "memory/text", pure: true},                       // terms, queries, scores
 	{pkg: "memory/vector", may: "memory/text", pure: true}, // word vectors: pieces, likeness, signatures
 	{pkg: "knowledge", may: "knowledge/wire memory/wire memory/text memory/postings"},
-	{pkg: "source", may: "source/wire source/boxed source/decode memory/text memory/postings tool tool/box"},
+	{pkg: "source", may: "source/wire source/boxed source/decode memory/text memory/postings tool tool/box egress"},
 	{pkg: "source/boxed", may: "source/decode tool tool/box"},    // documents are read in a process of their own
 	{pkg: "source/decode", may: "source/decode/pdf", pure: true}, // text out of documents
 	{pkg: "source/decode/pdf", pure: true},                       // words of a PDF, as people read them

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -126,4 +128,24 @@ func flood(ts *testscript.TestScript, neg bool, args []string) {
 			fmt.Fprintf(ts.Stdout(), "%d refused with %d\n", n, status)
 		}
 	}
+}
+
+// website serves a folder on loopback until the script ends, and puts its address into a variable: website SITE docs. What it is to
+// answer with an error is a file .status of the folder, which holds the number.
+func website(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: website VARIABLE FOLDER")
+	}
+	folder := ts.MkAbs(args[1])
+	files := http.FileServer(http.Dir(folder))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if status, err := os.ReadFile(filepath.Join(folder, ".status")); err == nil {
+			n, _ := strconv.Atoi(strings.TrimSpace(string(status)))
+			http.Error(w, "no", n)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
 }

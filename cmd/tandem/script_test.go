@@ -55,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"actor":      addActor,
 			"server":     server,
 			"http":       request,
+			"website":    website,
 			"flood":      flood,
 			"eventually": eventually,
 			"typed":      typed,

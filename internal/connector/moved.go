@@ -1,10 +1,6 @@
 package connector
 
 import (
-	"net/netip"
-	"net/url"
-	"strings"
-
 	"tandem/internal/connector/wire"
 	"tandem/internal/egress"
 )
@@ -14,7 +10,7 @@ import (
 func (r *Room) Moved(operation string, in any) string {
 	switch in := in.(type) {
 	case wire.AddIn:
-		if in.Inside || plainlyInside(in.URL) {
+		if in.Inside || egress.PlainlyInside(in.URL) {
 			return "its address is inside this machine or its network"
 		}
 	case wire.NameIn:
@@ -23,19 +19,4 @@ func (r *Room) Moved(operation string, in any) string {
 		}
 	}
 	return ""
-}
-
-// plainlyInside reports whether an address says itself that it leads inside. A name does not: what it leads to is looked at
-// when it is dialled.
-func plainlyInside(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && !egress.Public(a)
 }

@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/connector/wire"
 	"tandem/internal/db"
+	"tandem/internal/egress"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 )
@@ -63,7 +64,7 @@ func (r *Room) list(ctx context.Context, _ wire.Nothing) (wire.ListOut, error) {
 
 func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (*wire.Connector, error) {
 	return r.insert(ctx, tx, &wire.Connector{Name: in.Name, URL: in.URL, Header: in.Header, Allow: in.Allow, Inside: in.Inside ||
-		plainlyInside(in.URL)})
+		egress.PlainlyInside(in.URL)})
 }
 
 func (r *Room) addCommand(ctx context.Context, tx *db.Tx, in wire.CommandIn) (*wire.Connector, error) {

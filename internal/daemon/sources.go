@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 
+	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	sources "tandem/internal/source"
@@ -17,6 +18,7 @@ func (d *Daemon) makeSources() {
 	r := sources.New(d.db, still, d.Log)
 	r.Vouch, r.Rooms, r.Home, r.Hidden, r.Forgot = d.journal.Vouch(), &d.inner, d.self.Home, []string{d.data}, d.forgotten
 	r.Reads.Machine = d.rooms.session.Sandbox().Machine
+	r.Inside = func(tenant string) bool { return tenant == identity.LocalTenant }
 	r.Repos = sources.Repos{Files: d.repoFiles,
 		Shown: func(ctx context.Context, repo string) func(string) bool { return d.rooms.repo.Shown(ctx, repo) },
 		Tip:   func(ctx context.Context, repo, bookmark string) string { return d.rooms.repo.Tip(ctx, repo, bookmark) }}

@@ -132,3 +132,18 @@ func (g *Guard) Transport() *http.Transport {
 		ResponseHeaderTimeout: 30 * time.Second,
 		MaxIdleConns:          10, IdleConnTimeout: 30 * time.Second}
 }
+
+// PlainlyInside reports whether an address says itself that it leads inside. A name does not: what it leads to is looked at
+// when it is dialled.
+func PlainlyInside(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && !Public(a)
+}

@@ -29,11 +29,18 @@ func sourceRoutes(p *Panel) {
 	named := func(id string) wire.NameIn { return wire.NameIn{Name: id} }
 
 	perform(p, sourcesHref+"/preview", wire.Preview,
-		func(v *visit) (wire.PreviewIn, error) { return wire.PreviewIn{From: bindable(v)}, nil },
+		func(v *visit) (wire.PreviewIn, error) {
+			from, err := bindable(v)
+			return wire.PreviewIn{From: from}, err
+		},
 		func(v *visit, _ wire.PreviewIn, out wire.PreviewOut) error { return v.sources("", previewed(out)) }, again)
 	form(p, sourcesHref, wire.Add, sourcesHref, "source-bound", func(v *visit) (wire.AddIn, error) {
 		every, err := wholeNumber(field(v, "every"), "minutes")
-		return wire.AddIn{Name: field(v, "name"), From: bindable(v), Every: every}, err
+		if err != nil {
+			return wire.AddIn{}, err
+		}
+		from, err := bindable(v)
+		return wire.AddIn{Name: field(v, "name"), From: from, Every: every}, err
 	}, again)
 	form(p, sourcesHref+"/{id}/sync", wire.Sync, sourcesHref, "source-due", name, again)
 	form(p, sourcesHref+"/{id}/pause", wire.Pause, sourcesHref, "source-paused", name, again)
@@ -49,14 +56,22 @@ func sourceRoutes(p *Panel) {
 		does: "Revoke it", back: sourcesHref, said: "source-gone", nav: "sources"})
 }
 
-// bindable is where documents are, as a form says it: a path from the root is a folder, everything else a repository.
-func bindable(v *visit) wire.From {
+// bindable is where documents are, as a form says it: a path from the root is a folder, an address a site, everything else a repository.
+func bindable(v *visit) (wire.From, error) {
 	field := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 	where := field("where")
 	if filepath.IsAbs(where) || strings.HasPrefix(where, "/") {
-		return wire.From{Folder: where}
+		return wire.From{Folder: where}, nil
 	}
-	return wire.From{Repo: where, At: field("at"), Under: field("under")}
+	if strings.HasPrefix(where, "http://") || strings.HasPrefix(where, "https://") {
+		depth, err := wholeNumber(field("depth"), "links")
+		if err != nil {
+			return wire.From{}, err
+		}
+		pages, err := wholeNumber(field("pages"), "pages")
+		return wire.From{URL: where, Depth: depth, Pages: pages}, err
+	}
+	return wire.From{Repo: where, At: field("at"), Under: field("under")}, nil
 }
 
 // wholeNumber reads a field of a form; an empty one is 0.
@@ -96,10 +111,10 @@ type BadRow struct{ File, Reason string }
 
 // PreviewView is what an import would bring.
 type PreviewView struct {
-	Where, At, Under string // as the form gave them
-	Facts            []ui.Pair
-	Sample           string
-	Left             []BadRow
+	Where, At, Under, Depth, Pages string // as the form gave them
+	Facts                          []ui.Pair
+	Sample                         string
+	Left                           []BadRow
 }
 
 func (v *visit) sources(problem string, preview *PreviewView) error {
@@ -142,7 +157,11 @@ func boundRow(s wire.Source) BoundRow {
 
 // wherePairs say where documents are.
 func wherePairs(f wire.From, commit string) []ui.Pair {
-	if f.Repo == "" {
+	switch {
+	case f.URL != "":
+		return []ui.Pair{{Key: "Address", Value: f.URL, Mono: true, Copy: true},
+			{Key: "Links", Value: fmt.Sprintf("followed %d deep, at most %s", f.Depth, plural(f.Pages, "page", "pages"))}}
+	case f.Repo == "":
 		return []ui.Pair{{Key: "Folder", Value: f.Folder, Mono: true, Copy: true}}
 	}
 	out := []ui.Pair{{Key: "Repository", Value: f.Where(), Mono: true}}
@@ -177,7 +196,8 @@ func previewed(p wire.PreviewOut) *PreviewView {
 	for _, f := range slices.Sorted(maps.Keys(p.Formats)) {
 		formats = append(formats, fmt.Sprintf("%d %s", p.Formats[f], f))
 	}
-	return &PreviewView{Where: p.Folder + p.Repo, At: p.At, Under: p.Under, Sample: strings.Join(p.Sample, "\n"), Left: badRows(p.Left),
+	return &PreviewView{Where: p.Folder + p.Repo + p.URL, At: p.At, Under: p.Under, Depth: strconv.Itoa(p.Depth), Pages: strconv.Itoa(p.Pages),
+		Sample: strings.Join(p.Sample, "\n"), Left: badRows(p.Left),
 		Facts: append(wherePairs(p.From, p.Commit), []ui.Pair{
 			{Key: "Would be read", Value: plural(p.Files, "file", "files") + ", " + bytesFor(p.Bytes)},
 			{Key: "Formats", Value: strings.Join(formats, ", ")}, {Key: "Would be left out", Value: plural(p.LeftOut, "file", "files")}}...)}

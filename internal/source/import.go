@@ -103,6 +103,13 @@ func (i *importing) all(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, b := range listed.unread {
+		if _, known := i.known[b.File]; !known {
+			if err := i.refuse(ctx, b); err != nil {
+				return err
+			}
+		}
+	}
 	i.out.Files = len(listed.files)
 	return i.DB.Write(ctx, func(tx *db.Tx) error {
 		now, err := i.still(tx)
@@ -118,6 +125,9 @@ func (i *importing) all(ctx context.Context) error {
 
 // gone are the documents that are not there any more. When that is most of them at once, something is wrong: a person looks first.
 func (i *importing) gone(l *listing) (out []file, err error) {
+	if len(l.unread) > 0 {
+		return nil, nil
+	}
 	there := map[string]bool{}
 	for _, f := range l.files {
 		there[f.path] = true
@@ -141,8 +151,8 @@ func (i *importing) gone(l *listing) (out []file, err error) {
 func (i *importing) one(ctx context.Context, from origin, f found) error {
 	was, known := i.known[f.path]
 	same := known && was.digest != "" && was.size == f.size && was.modified == f.modified && was.version == f.version
-	// what was written just then may have changed after, unless its version says what it holds
-	if same && (f.version != "" || time.Unix(0, f.modified).Before(was.readAt.Add(-settles))) {
+	// what was written just then may have changed after, unless its version says what it holds; what has neither is read
+	if same && (f.version != "" || f.modified != 0 && time.Unix(0, f.modified).Before(was.readAt.Add(-settles))) {
 		return nil
 	}
 	now := file{path: f.path, size: f.size, modified: f.modified, version: f.version}

@@ -42,6 +42,13 @@ type listing struct {
 	files []found
 	left  []wire.BadFile
 	at    string // the commit, of a repository
+	// unread are documents that could not be had this time. What was read of them before stays, and nothing is called gone: what they
+	// led to was not seen either.
+	unread []wire.BadFile
+}
+
+func (l *listing) unsure(file, reason string) {
+	l.unread = append(l.unread, wire.BadFile{File: file, Reason: reason})
 }
 
 func (l *listing) leave(file, reason string) {
@@ -52,6 +59,7 @@ func (l *listing) leave(file, reason string) {
 type resolved struct {
 	wire.From
 	RepoID string `json:"repo_id,omitempty"` // it stays, whatever the repository is called
+	brief  bool   // it is only looked at, and not all of it
 }
 
 // text is how it is stored beside a folder: nothing for a folder alone.
@@ -67,21 +75,32 @@ func parseOrigin(text string) (p resolved, err error) { return p, json.Unmarshal
 
 // where is the resource that somebody reads who looks at a place.
 func where(f wire.From) op.Resource {
-	if f.Repo != "" {
+	switch {
+	case f.Repo != "":
 		return op.Resource{Kind: "repo", Path: "/" + f.Repo}
+	case f.URL != "":
+		return at("")
 	}
 	return place(f.Folder)
 }
 
 // resolve says what a place is for the caller, and refuses what is not there for it.
 func (r *Room) resolve(ctx context.Context, f wire.From) (resolved, error) {
+	said := 0
+	for _, word := range []string{f.Folder, f.Repo, f.URL} {
+		if word != "" {
+			said++
+		}
+	}
 	switch {
-	case f.Folder != "" && f.Repo != "":
-		return resolved{}, bad("a source is a folder or a repository, and not both")
-	case f.Folder == "" && f.Repo == "":
-		return resolved{}, bad("which folder or repository?")
+	case said != 1:
+		return resolved{}, bad("a source is one folder, one repository or one address")
 	case f.Repo == "" && (f.At != "" || f.Under != ""):
 		return resolved{}, bad("bookmarks, commits and folders inside are of repositories")
+	case f.URL == "" && (f.Depth != 0 || f.Pages != 0 || f.Inside):
+		return resolved{}, bad("depth, pages and inside are of addresses")
+	case f.URL != "":
+		return r.resolveSite(ctx, f)
 	case f.Repo != "":
 		return r.resolveRepo(ctx, f)
 	}
@@ -97,8 +116,11 @@ func (r *Room) resolve(ctx context.Context, f wire.From) (resolved, error) {
 
 // open looks at a place with the eyes of the caller.
 func (r *Room) open(ctx context.Context, p resolved) (origin, error) {
-	if p.Repo != "" {
+	switch {
+	case p.Repo != "":
 		return r.openRepo(ctx, p)
+	case p.URL != "":
+		return openSite(p)
 	}
 	root, err := open(p.Folder)
 	if err != nil {
@@ -109,8 +131,11 @@ func (r *Room) open(ctx context.Context, p resolved) (origin, error) {
 
 // sight is which documents of a source the caller may see; "" asks for the source itself.
 func (r *Room) sight(ctx context.Context, b *binding) func(path string) bool {
-	if b.Repo != "" {
+	switch {
+	case b.Repo != "":
 		return r.repoSight(ctx, b)
+	case b.URL != "": // it is the source itself that somebody may read
+		return func(string) bool { return true }
 	}
 	return func(path string) bool { return op.Sees(ctx, filepath.Join(b.Folder, filepath.FromSlash(path))) }
 }

@@ -23,6 +23,8 @@ type Room struct {
 	Reads *boxed.Reader // one import at a time has it
 	Home  string        // this server: it imports what was bound here
 	Repos Repos         // what it serves
+	// Inside says whether people of a tenant may have this machine speak to addresses inside it or its network.
+	Inside func(tenant string) bool
 	// Hidden are folders of tandem itself, which nobody binds.
 	Hidden []string
 	// Forgot is told that texts were deleted, so that they go from the file as well.
@@ -37,8 +39,8 @@ type Room struct {
 
 // New makes the room; its fields are set before its first use. still says why somebody who bound a folder is not let in any more.
 func New(d *db.DB, still func(ctx context.Context, c op.Caller) error, log *slog.Logger) *Room {
-	return &Room{DB: d, Log: log, Reads: &boxed.Reader{}, Forgot: func() {}, still: still, wake: make(chan struct{}, 1),
-		at: map[string]wire.Progress{}}
+	return &Room{DB: d, Log: log, Reads: &boxed.Reader{}, Forgot: func() {}, Inside: func(string) bool { return false }, still: still,
+		wake: make(chan struct{}, 1), at: map[string]wire.Progress{}}
 }
 
 func (r *Room) rouse() {
@@ -119,7 +121,8 @@ func (r *Room) importNow(ctx context.Context, s *binding) error {
 	if err == nil {
 		_, err = op.Do(op.WithCaller(ctx, owner), r.Rooms, wire.Import, wire.NameIn{Name: s.Name})
 	}
-	if err == nil || ctx.Err() != nil || fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Internal) {
+	elsewhere := s.URL != "" && fault.Is(err, fault.Unavailable)
+	if err == nil || ctx.Err() != nil || fault.Is(err, fault.Internal) || fault.Is(err, fault.Unavailable) && !elsewhere {
 		return err
 	}
 	why := fault.Public(err).Msg
@@ -128,7 +131,10 @@ func (r *Room) importNow(ctx context.Context, s *binding) error {
 		if err != nil || now == nil || now.State != wire.Active {
 			return err
 		}
-		now.State, now.Reason, now.Waiting, now.lookedAt = wire.Quarantined, why, false, tx.Now()
+		now.Reason, now.Waiting, now.lookedAt = why, false, tx.Now()
+		if !elsewhere { // what another server does not answer today is not wrong, and it is not asked again and again
+			now.State = wire.Quarantined
+		}
 		return store(tx, now)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"tandem/internal/fault"
@@ -116,14 +117,18 @@ func plainly(err error) string {
 	return err.Error()
 }
 
-// preview says what an import would bring. Nothing is read but names and sizes.
+const previewTime = time.Minute
+
+// preview says what an import would bring. Nothing is read but names and sizes, and of sites a few pages.
 func (r *Room) preview(ctx context.Context, in wire.PreviewIn) (wire.PreviewOut, error) {
 	out := wire.PreviewOut{Formats: map[string]int{}, Sample: []string{}, Left: []wire.BadFile{}}
 	at, err := r.resolve(ctx, in.From)
 	if err != nil {
 		return out, err
 	}
-	from, err := r.open(ctx, at)
+	ctx, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	from, err := r.open(ctx, at.briefly())
 	if err != nil {
 		return out, err
 	}

@@ -1,10 +1,11 @@
-// Package source holds the commands for what is imported and searched: folders and repositories.
+// Package source holds the commands for what is imported and searched: folders, repositories and sites.
 package source
 
 import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,8 +20,8 @@ import (
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{
-		Use: "source", Short: "Folders and repositories whose documents are searched, with citations",
-		Long: `Folders, and repositories that the server serves, whose documents are searched:
+		Use: "source", Short: "Folders, repositories and sites whose documents are searched, with citations",
+		Long: `Folders, repositories that the server serves, and sites of the web, whose documents are searched:
 Markdown, HTML, text, code, PDF, DOCX, XLSX, PPTX, e-mail, CSV, JSON and notebooks.
 Each passage names its file and place. What policy denies of it is neither imported nor found.`,
 	}
@@ -32,7 +33,7 @@ Each passage names its file and place. What policy denies of it is neither impor
 func newPreview(k *kit.Kit) *cobra.Command {
 	var from wire.From
 	cmd := &cobra.Command{
-		Use: "preview [FOLDER]", Short: "See what an import would bring", Args: cobra.MaximumNArgs(1),
+		Use: "preview [FOLDER|ADDRESS]", Short: "See what an import would bring", Args: cobra.MaximumNArgs(1),
 		Example: "  tandem source preview docs\n  tandem source preview --repo app --at main",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := placed(cmd, k, &from, args); err != nil {
@@ -54,13 +55,18 @@ func places(cmd *cobra.Command, from *wire.From) {
 	cmd.Flags().StringVar(&from.Repo, "repo", "", "a repository that the server serves, in place of a folder")
 	cmd.Flags().StringVar(&from.At, "at", "", "its bookmark, which is followed, or a commit (its main bookmark)")
 	cmd.Flags().StringVar(&from.Under, "under", "", "only this folder of the repository")
+	cmd.Flags().IntVar(&from.Depth, "depth", 0, "of an address: how many links deep (that page alone)")
+	cmd.Flags().IntVar(&from.Pages, "pages", 0, "of an address: at most this many pages (100)")
+	cmd.Flags().BoolVar(&from.Inside, "inside", false, "its name leads inside this machine or its network, and is meant to")
 }
 
 // placed reads where the documents are.
 func placed(cmd *cobra.Command, k *kit.Kit, from *wire.From, args []string) (err error) {
 	switch {
 	case from.Repo != "" && len(args) > 0:
-		return kit.Usagef("%s is a folder, and --repo names a repository: one of them", args[0])
+		return kit.Usagef("%s is no repository, and --repo names one: say one of them", args[0])
+	case strings.HasPrefix(first(args), "http://"), strings.HasPrefix(first(args), "https://"):
+		from.URL = args[0]
 	case from.Repo == "":
 		from.Folder, err = k.Folder(cmd.Context(), first(args))
 	}
@@ -100,12 +106,14 @@ func refused(w io.Writer, files []wire.BadFile) {
 func newAdd(k *kit.Kit) *cobra.Command {
 	var in wire.AddIn
 	cmd := &cobra.Command{
-		Use: "add [FOLDER]", Short: "Bind a folder or a repository, and see what an import would bring; needs your PIN",
+		Use: "add [FOLDER|ADDRESS]", Short: "Bind a folder, a repository or a site, and see what an import would bring; needs your PIN",
 		Args: cobra.MaximumNArgs(1),
-		Long: `Bind a folder or a repository, and see what an import would bring. Nothing is imported yet: the source begins paused.
-When what you see is right, let it go on: tandem source resume NAME. A repository is read at a bookmark and follows it, or at one commit.`,
+		Long: `Bind a folder, a repository or a site, and see what an import would bring. Nothing is imported yet: the source begins paused.
+When what you see is right, let it go on: tandem source resume NAME. A repository is read at a bookmark and follows it, or at one commit.
+A site is read from its page on, along links to pages of the same server, as far as --depth and --pages say and its robots.txt allows.`,
 		Example: "  tandem source add docs --name handbook\n  tandem source add . --name notes --every 60\n" +
-			"  tandem source add --repo app --at main --under docs --name app-docs",
+			"  tandem source add --repo app --at main --under docs --name app-docs\n" +
+			"  tandem source add https://example.org/manual/ --depth 2 --pages 50 --name manual",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := placed(cmd, k, &in.From, args); err != nil {
 				return err
@@ -127,7 +135,7 @@ When what you see is right, let it go on: tandem source resume NAME. A repositor
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Name, "name", "", "by which it is cited (the folder's or the repository's)")
+	cmd.Flags().StringVar(&in.Name, "name", "", "by which it is cited (the folder's, the repository's or the site's)")
 	places(cmd, &in.From)
 	cmd.Flags().IntVar(&in.Every, "every", 0, "look at it by itself every so many minutes (only when you ask)")
 	return cmd
@@ -137,6 +145,9 @@ When what you see is right, let it go on: tandem source resume NAME. A repositor
 func named(f wire.From) string {
 	if f.Repo != "" {
 		return f.Repo
+	}
+	if u, err := url.Parse(f.URL); err == nil && f.URL != "" {
+		return u.Hostname()
 	}
 	return filepath.Base(f.Folder)
 }
@@ -175,6 +186,9 @@ file and place. You find what you may read, and nothing else changes what you fi
 // Cited says where a passage stands.
 func Cited(p wire.Passage) string {
 	out := p.Source + "/" + p.File
+	if strings.Contains(p.File, "://") {
+		out = p.Source + " " + p.File
+	}
 	if p.Place != "" {
 		out += " (" + p.Place + ")"
 	}

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"fmt"
 	"time"
 
 	"tandem/internal/op"
@@ -34,13 +35,18 @@ const (
 	Revoked     State = "revoked"
 )
 
-// From is where the documents of a source are: in a folder, in a repository, on a site or with a connector; one of these.
+// From is where the documents of a source are: in a folder, in a repository or on a site; one of these.
 type From struct {
 	Folder string `json:"folder,omitempty" jsonschema:"an absolute path on the server's machine"`
 
 	Repo  string `json:"repo,omitempty" jsonschema:"a repository that this server serves, by name or id"`
 	At    string `json:"at,omitempty" jsonschema:"a bookmark, which is followed, or a commit by its 40 digits; its main bookmark when left out"`
 	Under string `json:"under,omitempty" jsonschema:"only this folder of the repository"`
+
+	URL    string `json:"url,omitempty" jsonschema:"the address of a page, from which links on the same server are followed"`
+	Depth  int    `json:"depth,omitempty" jsonschema:"how many links deep; 0 is that page alone, at most 10"`
+	Pages  int    `json:"pages,omitempty" jsonschema:"at most this many pages (100), up to 1000"`
+	Inside bool   `json:"inside,omitempty" jsonschema:"its address leads inside this machine or its network; a person decides that"`
 }
 
 // Where says in words where the documents are.
@@ -50,6 +56,10 @@ func (f From) Where() string {
 		return f.Under + " of " + f.Repo + " at " + f.At
 	case f.Repo != "":
 		return f.Repo + " at " + f.At
+	case f.URL != "" && f.Depth > 0:
+		return fmt.Sprintf("%s and what it links to, %d deep", f.URL, f.Depth)
+	case f.URL != "":
+		return f.URL
 	}
 	return f.Folder
 }
