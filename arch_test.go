@@ -26,7 +26,7 @@ type wall struct {
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
 	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire artifact/wire " +
-		"pack/wire memory/wire source/wire knowledge/wire job/wire team/wire login/wire server/wire",
+		"pack/wire forge/wire memory/wire source/wire knowledge/wire job/wire team/wire login/wire server/wire",
 	"rooms": "resource board space space/peer session connector notify tunnel schedule automation artifact memory source knowledge " +
 		"repo/host login",
 }
@@ -71,7 +71,8 @@ var houseMap = []wall{
 	{pkg: "secret/wire"},
 	{pkg: "tunnel/wire"},
 	{pkg: "schedule/wire"},
-	{pkg: "job/wire"},
+	{pkg: "forge/wire"},
+	{pkg: "job/wire", may: "forge/wire"}, // a job is read with its pull request
 	{pkg: "automation/wire"},
 	{pkg: "pack/wire"},
 	{pkg: "team/wire", may: "job/wire"},
@@ -106,9 +107,12 @@ var houseMap = []wall{
 	{pkg: "session/relay", may: "spine session"},
 	// code work: sessions by their operations and what their agents said, a workspace, a check in a box
 	{pkg: "job/prepare", may: "egress tool"}, // what checks depend on
-	{pkg: "job", may: "journal job/wire job/prepare session session/terminal session/checkout tool tool/box board space/peer provider"},
+	{pkg: "job", may: "journal job/wire job/prepare forge/wire session session/terminal session/checkout tool tool/box board " +
+		"space/peer provider"},
 	// a task's card says where its job stands
 	// several agents on one goal: a lead and jobs, by their operations
+	{pkg: "forge", may: "journal forge/wire job/wire secret secret/wire session/checkout egress"},
+	{pkg: "forge/forgetest", may: "forge/wire"}, // tests only
 	{pkg: "team", may: "journal team/wire job/wire session session/terminal session/checkout provider"},
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only

@@ -66,6 +66,7 @@ func TestScripts(t *testing.T) {
 			"pgbouncer":  pgbouncer,
 			"role":       role,
 			"model":      model,
+			"forge":      atForge,
 		},
 	})
 }
@@ -82,6 +83,7 @@ func setup(env *testscript.Env) error {
 		"LANG=C.UTF-8", "TERM=xterm-256color",
 		"STOCK_JJ="+testenv.Tool(env.T().(testing.TB), "jj"), "NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1", "EDITOR=false")
 	env.Values[tbKey{}] = env.T().(testing.TB)
+	env.Values[forgeKey{}] = &standIn{}
 	env.Values[hatsKey{}] = &hats{tokens: map[string]string{"api": apiToken}}
 	env.Defer(func() { killDaemon(env.Getenv) })
 	return nil

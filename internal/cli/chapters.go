@@ -10,8 +10,8 @@ var chapters = []struct {
 }{
 	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server",
 		"uninstall", "man", "version"}},
-	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "team", "relay", "automation", "pack", "artifact",
-		"provider", "connector", "budget", "mcp", "share"}},
+	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "team", "forge", "relay", "automation", "pack",
+		"artifact", "provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "memory", "source", "knowledge", "resource", "invite", "person", "group",
 		"device", "login", "logout", "whoami", "tenant"}},

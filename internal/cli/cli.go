@@ -21,6 +21,7 @@ import (
 	"tandem/internal/cli/automation"
 	"tandem/internal/cli/board"
 	"tandem/internal/cli/connector"
+	"tandem/internal/cli/forge"
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/inbox"
 	"tandem/internal/cli/job"
@@ -189,6 +190,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	artifact.Commands,
 	automation.Commands,
 	pack.Commands,
+	forge.Commands,
 	board.Commands,
 	connector.Commands,
 	identity.Commands,

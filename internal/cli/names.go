@@ -69,6 +69,7 @@ var arguments = map[string][]source{
 	"artifact NAME":    made,
 	"automation NAME":  works,
 	"automation RUN":   runs,
+	"forge FORGE":      {{"forge.list", "forges", nil, []string{"name"}, "repo"}},
 	"pack PACK":        {{"pack.list", "packs", nil, []string{"name"}, "title"}},
 	"relay RELAY":      relays,
 	"tenant NAME":      tenants,
@@ -78,7 +79,7 @@ var arguments = map[string][]source{
 
 // fresh are commands whose argument is the name of something that is not there yet.
 var fresh = map[string]bool{"session open": true, "session new": true, "actor add": true, "connector add": true, "provider add": true,
-	"repo add": true, "tenant create": true, "knowledge create": true}
+	"repo add": true, "tenant create": true, "knowledge create": true, "forge add": true}
 
 // options says what a flag names; one with two words is of one group of commands.
 var options = map[string][]source{"session": sessions, "as": actors, "actor": actors, "space": spaces, "to": peers, "depends-on": tasks,

@@ -49,6 +49,8 @@ var bindings = map[string]string{
 	"tool.write":         "what the file holds; shown as a diff",
 	"tool.apply_patch":   "what each file holds",
 
+	"forge.tell": "the comments that the agent would hear",
+
 	"actor.add":               byValue,
 	"actor.disable":           byPerson,
 	"device.revoke":           byPerson,
@@ -105,6 +107,11 @@ var bindings = map[string]string{
 	"connector.secret":        byName,
 	"connector.update":        byName,
 	"folder.grant":            byPerson,
+	"forge.add":               byPerson,
+	"forge.merge":             byPerson,
+	"forge.post":              byPerson,
+	"forge.remove":            byPerson,
+	"forge.sync":              byID,
 	"folder.revoke":           byName,
 	"grant.add":               byPerson,
 	"group.add":               byPerson,

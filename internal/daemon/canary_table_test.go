@@ -105,6 +105,9 @@ func init() {
 	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.review", "job.send",
 		"job.start", "job.stop", "job.wait")
 	saying(ownRows, "job.unseen")
+	saying(forPeople, "forge.add", "forge.merge", "forge.post", "forge.remove")
+	saying(ownRows, "forge.get", "forge.list")
+	saying(areWords, "forge.draft", "forge.issue", "forge.issues", "forge.sync", "forge.tell")
 	saying(forPeople, "job.merge", "job.prepare", "queue.add", "queue.protect", "queue.push", "queue.resume")
 	saying(forPeople, "team.approve", "team.plan")
 	saying(areWords, "team.get", "team.list", "team.pause", "team.resume", "team.start", "team.stop", "team.wait")

@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/forge"
 	inbox "tandem/internal/inbox/wire"
 	"tandem/internal/job"
 	"tandem/internal/job/prepare"
@@ -53,6 +54,19 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	r.Served = d.servedFolder
 	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.session.BindModel
 	d.rooms.job = r
+	d.makeForges()
+}
+
+// makeForges gives the room of forges what it does not own.
+func (d *Daemon) makeForges() {
+	keys, j := d.rooms.secret, d.rooms.job
+	r := &forge.Room{DB: d.db, Journal: d.journal, Log: d.Log, Rooms: &d.inner, Tools: j.Tools, Vouch: d.journal.Vouch(), Home: j.Owner.Home,
+		Every: time.Minute, Keys: forge.Keys{Lend: keys.Lend, Drop: keys.Drop, Put: func(tx *db.Tx, tenant, name, value, by string) error {
+			_, err := keys.Put(tx, tenant, name, value, by)
+			return err
+		}}, Work: j.Shown, Landed: j.PulledIn}
+	j.Pull = r.Of
+	d.rooms.forge = r
 }
 
 // limit is how long agents rest whose provider refused them for their rate.

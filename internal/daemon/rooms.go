@@ -13,6 +13,7 @@ import (
 	"tandem/internal/connector"
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/forge"
 	"tandem/internal/gate"
 	"tandem/internal/httpapi"
 	"tandem/internal/identity"
@@ -68,6 +69,7 @@ var migrations = []db.Migrations{
 	tunnel.Migrations,
 	schedule.Migrations,
 	job.Migrations,
+	forge.Migrations,
 	team.Migrations,
 	automation.Migrations,
 	artifact.Migrations,
@@ -98,6 +100,7 @@ type rooms struct {
 	tunnel     *tunnel.Room
 	schedule   *schedule.Room
 	job        *job.Room
+	forge      *forge.Room
 	team       *team.Room
 	automation *automation.Room
 	artifact   *artifact.Room
@@ -145,7 +148,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.rooms.secret.Reserve(ownTokens, remoteTokens)
-	d.rooms.secret.Reserve(slices.Concat(session.Secrets, connector.Secrets, login.Secrets, automation.Secrets)...)
+	d.rooms.secret.Reserve(slices.Concat(session.Secrets, connector.Secrets, login.Secrets, automation.Secrets, forge.Secrets)...)
 	if err := d.keepTokens(ctx); err != nil {
 		return err
 	}
@@ -218,6 +221,7 @@ func (d *Daemon) fill(table *op.Table, spaces []op.Op) error {
 		d.rooms.tunnel.Ops(),
 		d.rooms.schedule.Ops(),
 		d.rooms.job.Ops(),
+		d.rooms.forge.Ops(),
 		d.rooms.team.Ops(),
 		d.rooms.automation.Ops(),
 		d.rooms.artifact.Ops(),

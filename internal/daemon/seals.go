@@ -14,6 +14,7 @@ import (
 	"tandem/internal/automation"
 	"tandem/internal/connector"
 	"tandem/internal/db"
+	"tandem/internal/forge"
 	"tandem/internal/identity"
 	"tandem/internal/job"
 	"tandem/internal/journal"
@@ -84,6 +85,7 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return terminal.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return connector.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return forge.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return automation.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return job.Rows(ctx, d.db) },

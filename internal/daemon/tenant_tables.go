@@ -25,6 +25,7 @@ var tenantTables = []struct {
 		"memory_vector", "memory_version"}},
 	{"notice", []string{"notice_way"}},
 	{"oauth", []string{"oauth_client", "oauth_grant"}},
+	{"forge", []string{"forge", "forge_pull"}},
 	{"pack", []string{"pack"}},
 	{"passkey", []string{"passkey", "passkey_challenge"}},
 	{"peer", []string{"peer_attachment", "peer_entry", "peer_invite", "peer_name", "peer_outbox", "peer_piece", "peer_receipt",

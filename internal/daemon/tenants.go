@@ -27,7 +27,7 @@ const houseRule = `
 @id("house") @reason("this machine, its files, programs, repositories and settings belong to the house that runs the server")
 forbid (principal, action, resource) when {
   resource is Setting || resource is Tunnel || resource is Folder || resource is Tool || resource is Repo || resource is Workspace ||
-  resource is Source || resource is Job || resource is Relay || resource is Connector || resource is Login ||
+  resource is Source || resource is Job || resource is Relay || resource is Connector || resource is Login || resource is Forge ||
   resource is Server && action != Action::"view" ||
   resource is Tenant && resource in Tenant::"/house" ||
   resource is Secret && context.op == "secret.rotate" ||

@@ -20,7 +20,8 @@ import (
 )
 
 // machineKinds are the kinds of right that are the machine's.
-var machineKinds = []string{"setting", "tunnel", "folder", "tool", "repo", "workspace", "source", "job", "relay", "connector", "login"}
+var machineKinds = []string{"setting", "tunnel", "folder", "tool", "repo", "workspace", "source", "job", "relay", "connector", "login",
+	"forge"}
 
 // reachesNothing are operations that a tenant may call although they act outside of the database, or are answered by a room that opens
 // files or starts programs: why none of them reaches the machine of the house.

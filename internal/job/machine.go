@@ -113,6 +113,7 @@ const (
 	Remade   Kind = "remade"   // the branch moved, and this commit holds both
 	Conflict Kind = "conflict" // the branch moved, and the two do not go together
 	Merge    Kind = "merge"    // a person said so, and it is done
+	Pulled   Kind = "pulled"   // its pull request was merged at a forge
 	Stop     Kind = "stop"
 	Resume   Kind = "resume"
 	Hushed   Kind = "hushed"  // the turn of a stopped job is over
@@ -211,6 +212,8 @@ func (j *Job) apply(e Event) error {
 	case from == wire.Review && e.Kind == Conflict:
 		j.Base = e.Base
 		j.back(e.Text)
+	case (from == wire.Review || from == wire.Stopped) && e.Kind == Pulled && e.Commit == j.Commit && j.Commit != "":
+		j.State, j.Reason, j.Ref, j.Next, j.MergedBy, j.Elsewhere = wire.Merged, "", "", "", e.By, e.Text
 	case from == wire.Review && e.Kind == Merge && e.Commit == j.Commit && j.Verdict != wire.Red:
 		j.State, j.Reason, j.Ref, j.Next, j.MergedBy = wire.Merged, "", e.Ref, e.Next, e.By
 	default:
@@ -224,8 +227,11 @@ func (j *Job) apply(e Event) error {
 func (j *Job) sought() bool { return j.Task == "" || j.Folder == "" }
 
 func (j *Job) place(e Event) {
+	if j.Board() && j.Task == "" {
+		j.Space, j.Card = e.Space, taken
+	}
 	if j.From != "" && j.Task == "" {
-		j.Task, j.Space, j.Card = e.Task, e.Space, taken
+		j.Task = e.Task
 	}
 	if j.Named != "" {
 		j.Folder = e.Folder

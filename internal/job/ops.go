@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	forge "tandem/internal/forge/wire"
 	"tandem/internal/id"
 	"tandem/internal/job/wire"
 	"tandem/internal/op"
@@ -78,7 +79,7 @@ func (r *Room) Ops() []op.Op {
 // bindStart is the words of a board's task, and the model that would do the work. Which program an agent is stands in settings.
 func (r *Room) bindStart(ctx context.Context, in wire.StartIn) (out []op.Bound, err error) {
 	if in.From != "" {
-		words, _, err := r.words(ctx, in.From, in.Space)
+		words, err := r.wordsFrom(ctx, in.From, in.Space)
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +90,15 @@ func (r *Room) bindStart(ctx context.Context, in wire.StartIn) (out []op.Bound, 
 	}
 	model, err := r.Model(ctx, in.Agent)
 	return append(out, model...), err
+}
+
+// wordsFrom are the words of a board's task or of a forge's issue.
+func (r *Room) wordsFrom(ctx context.Context, from, space string) (words string, err error) {
+	if in, issue := forge.ParseIssue(from); issue {
+		return r.issue(ctx, in)
+	}
+	words, _, err = r.words(ctx, from, space)
+	return words, err
 }
 
 func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job, error) {
@@ -105,8 +115,9 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 	case in.From != "" && in.Task != "":
 		return nil, bad("a job has a task of its own or one of a board, and not both").
 			WithNext("say more later: tandem job send JOB TEXT")
-	case in.From != "" && (!boardTask.MatchString(in.From) || len(in.Space) > 200):
-		return nil, bad("%.40q is no task of a board", in.From).WithNext("see them: tandem board --ready")
+	case in.From != "" && (!from(in.From) || len(in.Space) > 200):
+		return nil, bad("%.40q is no task of a board, as T-a1b2c3, and no issue of a forge, as work#12", in.From).
+			WithNext("see them: tandem board --ready, tandem forge list")
 	case in.From == "" && (strings.TrimSpace(in.Task) == "" || len(in.Task) > MaxTask):
 		return nil, bad("a task has between 1 and %d bytes", MaxTask)
 	case in.Repo != "" && in.Folder != "" || len(in.Repo) > 200:
@@ -137,7 +148,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 	j := &Job{Tenant: c.Tenant, Caller: c, Job: wire.Job{ID: id.New("job"), State: wire.Planned, Task: in.Task, Agent: in.Agent,
 		Check: in.Check, Seconds: in.Seconds, Bound: in.Bound, Budget: in.Budget, Folder: in.Folder, Named: in.Repo,
 		From: in.From, Onto: in.Onto, Knowledge: in.Knowledge, Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(), MovedAt: tx.Now()}}
-	if in.From != "" {
+	if j.Board() {
 		j.Space = in.Space
 	}
 	if err := r.insert(tx, j); err != nil {
@@ -147,6 +158,12 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 	op.Note(ctx, "job", j.ID)
 	tx.AfterCommit(func() { r.wake(j.Tenant, j.ID) })
 	return &j.Job, nil
+}
+
+// from says whether something can be what a job is for.
+func from(text string) bool {
+	_, issue := forge.ParseIssue(text)
+	return issue || boardTask.MatchString(text)
 }
 
 // move applies what somebody wants done to a job.
@@ -228,6 +245,7 @@ func (r *Room) read(ctx context.Context, in wire.IDIn) (*wire.Job, error) {
 	}
 	j.Needs = r.needs(ctx, j)
 	r.takenIn(ctx, j)
+	j.Pull = r.Pull(ctx, j.Tenant, j.ID)
 	return r.seen(ctx, j)
 }
 

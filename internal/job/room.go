@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	forge "tandem/internal/forge/wire"
 	"tandem/internal/job/prepare"
 	"tandem/internal/job/wire"
 	"tandem/internal/journal"
@@ -47,6 +48,8 @@ type Room struct {
 	Served func(ctx context.Context, name string) (string, error)
 	// Model is what a model's name stands for now, for an approval to be bound to.
 	Model func(ctx context.Context, name string) ([]op.Bound, error)
+	// Pull is a job's pull request at a forge; nil where it has none.
+	Pull func(ctx context.Context, tenant, id string) *forge.Pull
 	// Step is called before each step, for tests that let the server die there.
 	Step func(j *Job)
 
@@ -92,6 +95,7 @@ func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
 		Told:  func(*db.Tx, string, wire.Job, wire.State) error { return nil },
 		Needs: func(context.Context, string) []wire.Need { return nil },
+		Pull:  func(context.Context, string, string) *forge.Pull { return nil },
 		End:   func(context.Context, string, string, bool) error { return nil }}
 }
 

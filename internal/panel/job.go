@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	forge "tandem/internal/forge/wire"
 	"tandem/internal/job/wire"
 	"tandem/internal/panel/ui"
 	"tandem/internal/session"
@@ -50,6 +51,8 @@ type JobView struct {
 	Reviews  []wire.Reviewed // newest first
 	Reviewer string          // who looks at it now
 
+	Pull *forge.Pull // at a forge, with what was written there
+
 	SessionHref string
 	Lock        string // lock files that wait for the viewer's word, by their digest
 }
@@ -76,7 +79,7 @@ func (v *visit) job(id, problem string) error {
 	out.Echo = j.Agent == session.DefaultModel && out.Open
 	out.Tell = v.refilled(jobHref(id) + "/back").Get("text")
 	out.Remark = v.refilled(jobHref(id) + "/comment")
-	out.Said, out.Reviewer = j.Comments, j.Reviewer
+	out.Said, out.Reviewer, out.Pull = j.Comments, j.Reviewer, j.Pull
 	out.Reviews = slices.Clone(j.Reviews)
 	slices.Reverse(out.Reviews)
 	out.Review = out.May && j.State == wire.Review && v.has(string(wire.Inspect))
@@ -193,6 +196,31 @@ func changedFiles(d wire.DiffOut) []wire.File {
 		}
 	}
 	return out
+}
+
+// pullTone is how a word about a pull request is shown.
+func pullTone(s forge.State) ui.Tone {
+	switch s {
+	case "green", "approved", forge.Merged:
+		return ui.Good
+	case "red", "wants changes":
+		return ui.Bad
+	case forge.Closed:
+		return ui.Warn
+	}
+	return ui.Info
+}
+
+// pullPlace says who wrote a comment at a forge, about what, and whether the agent knows.
+func pullPlace(c forge.Comment) string {
+	where := c.By
+	if c.File != "" {
+		where += fmt.Sprintf(" on %s:%d", c.File, c.Line)
+	}
+	if c.Heard {
+		return where + ", told to the agent"
+	}
+	return where + ", not told to the agent"
 }
 
 // lookFirst are the things about which a check says nothing.

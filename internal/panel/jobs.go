@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/internal/fault"
+	forge "tandem/internal/forge/wire"
 	"tandem/internal/job/wire"
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
@@ -36,6 +37,7 @@ func jobRoutes(p *Panel) {
 	jobAct(p, "stop", wire.Stop, "job-stopped", func(v *visit) (wire.StopIn, error) {
 		return wire.StopIn{ID: v.r.PathValue("id"), Discard: v.r.PostFormValue("discard") != ""}, nil
 	})
+	pullRoutes(p)
 	mergeRoutes(p)
 	prepareRoutes(p)
 	queueRoutes(p)
@@ -46,6 +48,17 @@ func jobAct[In any](p *Panel, verb string, d op.Def[In, *wire.Job], said string,
 	perform(p, "/panel/jobs/{id}/"+verb, d, input,
 		func(v *visit, _ In, j *wire.Job) error { return v.go303(jobHref(j.ID), said) },
 		func(v *visit, err error) error { return v.job(v.r.PathValue("id"), words(err)) })
+}
+
+// pullRoutes are what is done to a job's pull request without a person's proof.
+func pullRoutes(p *Panel) {
+	failed := func(v *visit, err error) error { return v.job(v.r.PathValue("id"), words(err)) }
+	perform(p, "/panel/jobs/{id}/pull", forge.Sync, func(v *visit) (forge.JobIn, error) {
+		return forge.JobIn{ID: v.r.PathValue("id")}, nil
+	}, func(v *visit, _ forge.JobIn, pull *forge.Pull) error { return v.go303(jobHref(pull.Job), "job-pulled") }, failed)
+	perform(p, "/panel/jobs/{id}/pull/tell", forge.Tell, func(v *visit) (forge.TellIn, error) {
+		return forge.TellIn{ID: v.r.PathValue("id")}, nil
+	}, func(v *visit, _ forge.TellIn, pull *forge.Pull) error { return v.go303(jobHref(pull.Job), "job-told") }, failed)
 }
 
 func jobHref(id string) string { return "/panel/jobs/" + pathEscape(id) }

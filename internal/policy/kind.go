@@ -13,6 +13,7 @@ const (
 	KindBoard      ResourceKind = "board"
 	KindConnector  ResourceKind = "connector"
 	KindFolder     ResourceKind = "folder"
+	KindForge      ResourceKind = "forge"
 	KindGrant      ResourceKind = "grant"
 	KindJob        ResourceKind = "job"
 	KindJoin       ResourceKind = "join"
@@ -40,7 +41,7 @@ const (
 )
 
 var kinds = []ResourceKind{
-	KindActor, KindApproval, KindArtifact, KindAutomation, KindBoard, KindConnector, KindFolder, KindGrant, KindJob, KindJoin,
+	KindActor, KindApproval, KindArtifact, KindAutomation, KindBoard, KindConnector, KindFolder, KindForge, KindGrant, KindJob, KindJoin,
 	KindJournal, KindKnowledge, KindLogin,
 	KindMemory, KindNotify, KindPolicy,
 	KindProvider, KindRelay, KindRepo, KindResource, KindSecret, KindServer, KindSession, KindSetting, KindSource, KindSpace,

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/space"
 	"tandem/internal/fault"
+	forge "tandem/internal/forge/wire"
 	"tandem/internal/job/wire"
 	"tandem/internal/op"
 	"tandem/internal/session"
@@ -25,7 +26,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 			"commits what it changed and runs the job's check on a clean checkout, in a box without the network. " +
 			"A red check goes back to the agent. A green one waits for a person, who looks and merges."}
 	cmd.AddCommand(newStart(k), newList(k), newShow(k), newDiff(k), newWait(k), newSend(k), newComment(k), newBack(k),
-		newReview(k), newStop(k), newMerge(k), newPrepare(k), newAttach(k),
+		newReview(k), newStop(k), newMerge(k), newPost(k), newPull(k), newPrepare(k), newAttach(k),
 		verb(k, "check", "Run a job's check again, on its newest commit", wire.Check),
 		verb(k, "resume", "Let a stopped job go on, in the same conversation and the same files", wire.Resume))
 	return []*cobra.Command{cmd}
@@ -39,11 +40,11 @@ func newStart(k *kit.Kit) *cobra.Command {
 		Use: "start [TASK]", Short: "Start a job",
 		Example: "  tandem job start \"fix the login redirect\" --check \"go test ./...\"\n" +
 			"  tandem job start \"fix the login redirect\" -C ~/code/app --agent claude --check \"make test\" --wait\n" +
-			"  tandem job start --from T-a1b2c3 --repo app",
+			"  tandem job start --from T-a1b2c3 --repo app\n  tandem job start --from work#12 --check \"go test ./...\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Task = strings.Join(args, " ")
 			if in.Task == "" && in.From == "" {
-				return kit.Usagef("say what is to be done, or name a task of a board: --from TASK")
+				return kit.Usagef("say what is to be done, or name a task of a board or an issue of a forge: --from TASK")
 			}
 			if err := place(cmd, k, &in); err != nil {
 				return err
@@ -52,7 +53,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if in.From != "" {
+			if _, issue := forge.ParseIssue(in.From); in.From != "" && !issue {
 				in.Space = which.Space
 			}
 			if in.Budget, err = wire.ParseBudget(budget); err != nil {
@@ -75,7 +76,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&in.Folder, "cwd", "C", "", "a folder in the git checkout (this one)")
 	f.StringVar(&in.Repo, "repo", "", "a repository that this server serves, by its name, instead of a folder")
-	f.StringVar(&in.From, "from", "", "a task of a space's board, whose words are the job's; it is done when the job is merged")
+	f.StringVar(&in.From, "from", "", "a task of a space's board, or an issue of a forge (work#12), whose words are the job's")
 	space.Choose(cmd)
 	f.StringVar(&in.Onto, "onto", "", "the branch that it is for and begins at (the one that is checked out there)")
 	f.StringVar(&in.Agent, "agent", "", "claude, codex, opencode, or a model as provider/model (the default model)")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/internal/cli/kit"
+	forge "tandem/internal/forge/wire"
 	"tandem/internal/job/wire"
 )
 
@@ -22,7 +23,9 @@ func show(w io.Writer, j *wire.Job) {
 		fmt.Fprintf(w, "its agent's turn could not be ended yet, and may go on: %s\nend it: tandem session cancel %s\n",
 			kit.VisibleLine(j.Unended), j.Session)
 	}
-	if j.From != "" {
+	if !j.Board() && j.From != "" {
+		fmt.Fprintf(w, "issue: %s\n", j.From)
+	} else if j.From != "" {
 		fmt.Fprintf(w, "task: %s of the board, %s\n", j.From, kit.VisibleLine(cmp.Or(j.Card, "not taken yet")))
 	}
 	if j.Session != "" {
@@ -75,6 +78,7 @@ func show(w io.Writer, j *wire.Job) {
 		}
 	}
 	reviews(w, j)
+	pulled(w, j.Pull)
 	remarks(w, j)
 	next(w, j)
 }
@@ -112,8 +116,15 @@ func next(w io.Writer, j *wire.Job) {
 		if len(j.Reviews) == 0 && j.Reviewer == "" {
 			fmt.Fprintf(w, "have another agent look first: tandem job review %s --by codex\n", j.ID)
 		}
+		if j.Pull != nil && j.Pull.State == forge.Open && j.Pull.Commit != j.Commit {
+			fmt.Fprintf(w, "%s does not hold this commit yet: tandem job post %s --commit %s\n", j.Pull.Ref(), j.ID, j.Commit)
+		}
 		fmt.Fprintf(w, "merge it: tandem job merge %s --commit %s\n", j.ID, j.Commit)
 	case wire.Merged:
+		if j.Elsewhere != "" {
+			fmt.Fprintf(w, "it was merged at %s; have it here: git -C %s pull\n", j.Elsewhere, j.Repo)
+			return
+		}
 		if j.Next != "" {
 			fmt.Fprintf(w, "%s holds it; %s is checked out, so it was not moved\nhave it there: %s\n", j.Ref, j.Onto, j.Next)
 			return

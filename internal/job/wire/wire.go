@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	forge "tandem/internal/forge/wire"
 	"tandem/internal/op"
 )
 
@@ -116,7 +117,7 @@ type Job struct {
 	State   State  `json:"state" jsonschema:"planned, working, checking, in review, queued, merged, sent back or stopped"`
 	Reason  string `json:"reason,omitempty" jsonschema:"why it stands there"`
 	Task    string `json:"task"`
-	From    string `json:"from,omitempty" jsonschema:"the task of a space's board that it is for"`
+	From    string `json:"from,omitempty" jsonschema:"the task of a space's board, or the issue of a forge, that it is for"`
 	Space   string `json:"space,omitempty" jsonschema:"the space of that task"`
 	Card    string `json:"card,omitempty" jsonschema:"what the board was told of that task: in_progress, done, open; else why it could not be told"`
 	Named   string `json:"repo_name,omitempty" jsonschema:"the served repository that it was started for"`
@@ -160,6 +161,8 @@ type Job struct {
 	Ref      string `json:"ref,omitempty" jsonschema:"where the merged commit is in the repository"`
 	Next     string `json:"next,omitempty" jsonschema:"what to type to have it in your checkout"`
 	MergedBy string `json:"merged_by,omitempty"`
+	// Elsewhere is of a job that was merged at a forge.
+	Elsewhere string `json:"elsewhere,omitempty" jsonschema:"the pull request by which it was merged at a forge; the branch here does not hold it by that"`
 	// A queued job: who said so, about which commit, and since when.
 	Approved   string    `json:"approved,omitempty" jsonschema:"the commit that a person looked at when they queued it"`
 	ApprovedBy string    `json:"approved_by,omitempty"`
@@ -175,6 +178,14 @@ type Job struct {
 	Reviews  []Reviewed `json:"reviews,omitempty" jsonschema:"what other agents said of it, oldest first, when one job is read: never an approval"`
 
 	Evidence []Evidence `json:"evidence,omitempty" jsonschema:"the runs of its check, oldest first; when one job is read"`
+
+	Pull *forge.Pull `json:"pull,omitempty" jsonschema:"its pull request at a forge, with what people and CI said of it there; when one job is read"`
+}
+
+// Board says whether the job is for a task of a space's board.
+func (j *Job) Board() bool {
+	_, issue := forge.ParseIssue(j.From)
+	return j.From != "" && !issue
 }
 
 // Known is what is known of the newest commit by its check, in words for people.
@@ -191,7 +202,7 @@ func Program(agent string) bool { return agent == "claude" || agent == "codex" |
 // StartIn starts a job.
 type StartIn struct {
 	Task    string `json:"task,omitempty" jsonschema:"what is to be done; left out with from"`
-	From    string `json:"from,omitempty" jsonschema:"a task of a space's board, T-…, whose words are the job's; it is done when the job is merged"`
+	From    string `json:"from,omitempty" jsonschema:"a task of a space's board, T-…, or an issue of a forge, NAME#12, whose words are the job's"`
 	Space   string `json:"space,omitempty" jsonschema:"with from: name or id of the space, when you are in several"`
 	Folder  string `json:"folder,omitempty" jsonschema:"a folder in a git checkout, absolute; left out with repo"`
 	Repo    string `json:"repo,omitempty" jsonschema:"the name of a repository that this server serves, instead of a folder"`

@@ -737,6 +737,19 @@ not run: it needs a git checkout and a model, which job_merged.txtar has: tandem
 not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job comment job_01j… README.md "say how to start it"
 not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job back job_01j…
 not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job back job_01j… "and add a test" --wait
+not run: it needs a forge, which forge_job.txtar has: tandem forge add work acme/app --kind gitea --url https://git.example.org
+not run: it needs a forge, which forge_job.txtar has: tandem forge add hub acme/app --kind github
+not run: it needs a forge, which forge_job.txtar has: tandem forge show work
+not run: it needs a forge, which forge_job.txtar has: tandem forge issues work
+not run: it needs a forge, which forge_job.txtar has: tandem forge remove work
+not run: it needs a forge, which forge_job.txtar has: tandem job start --from work#12 --check "go test ./..."
+not run: it needs a forge, which forge_job.txtar has: tandem job post job_01j…
+not run: it needs a forge, which forge_job.txtar has: tandem job post job_01j… --commit 4f2a… --title "Mend the login"
+not run: it needs a forge, which forge_job.txtar has: tandem job pull job_01j…
+not run: it needs a forge, which forge_job.txtar has: tandem job pull job_01j… --tell
+not run: it needs a forge, which forge_job.txtar has: tandem job pull job_01j… --merge --commit 4f2a…
+your-server> tandem forge list
+  shows no forge was added
 not run: it needs a git checkout and a model, which job_reviewed.txtar has: tandem job review job_01j… --by codex
 not run: it needs a git checkout and a model, which job_reviewed.txtar has: tandem job review job_01j… --by claude --wait
 not run: it needs a git checkout and a model, which job_merged.txtar has: tandem job check job_01j…
