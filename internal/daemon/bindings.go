@@ -143,6 +143,8 @@ var bindings = map[string]string{
 	"team.stop":               byID,
 	"tenant.create":           byPerson,
 	"tenant.erase":            byPerson,
+	"tenant.export":           byPerson,
+	"tenant.import":           byPerson,
 	"tenant.invite":           byPerson,
 	"tenant.limit":            byPerson,
 	"tenant.resume":           byPerson,

@@ -88,7 +88,8 @@ func init() {
 	saying(forPeople, "knowledge.change", "knowledge.close", "knowledge.create", "knowledge.deprecate", "knowledge.promote",
 		"knowledge.remove")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")
-	saying(forPeople, "assertion.key_add", "assertion.key_revoke", "tenant.create", "tenant.erase", "tenant.invite",
+	saying(forPeople, "assertion.key_add", "assertion.key_revoke", "tenant.create", "tenant.erase", "tenant.export", "tenant.import",
+		"tenant.invite",
 		"tenant.limit", "tenant.resume", "tenant.suspend")
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")
 	saying(forPeople, "group.add", "group.remove", "owner.add", "owner.hand_over", "owner.remove", "person.away", "person.back")

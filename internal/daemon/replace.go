@@ -74,15 +74,9 @@ func intoNothing(ctx context.Context, data string, house io.ReadSeeker, use func
 
 func look(ctx context.Context, s *staged, d *db.DB) (Look, error) {
 	out := Look{Path: s.out.Path, Made: s.out.Made, Rows: s.out.Rows, Repos: s.out.Repos, Authority: []string{}}
-	now := fmt.Sprint(d.Now().UnixMicro())
-	for _, c := range confers {
-		var n int64
-		if err := d.QueryRow(ctx, strings.ReplaceAll(c.query, "NOW", now)).Scan(&n); err != nil {
-			return out, fmt.Errorf("count %s: %w", c.what, err)
-		}
-		if n > 0 {
-			out.Authority = append(out.Authority, fmt.Sprintf("%d %s", n, c.what))
-		}
+	var err error
+	if out.Authority, err = letsIn(ctx, d); err != nil {
+		return out, err
 	}
 	for _, name := range settingFiles {
 		if _, ok := s.head.Files[name]; ok {

@@ -239,6 +239,16 @@ func (d *Daemon) restoreFile(name string, data []byte) error {
 	return wholefile.Write(path, data)
 }
 
+// ends end what was open in rows that come from a copy, by what it is.
+func (d *Daemon) ends() map[string]func(*db.Tx) (int, error) {
+	return map[string]func(*db.Tx) (int, error){
+		"approvals": d.rooms.approval.Restored, "notices": d.rooms.notify.Restored,
+		"tunnels": d.rooms.tunnel.Restored, "turns": d.rooms.session.Restored,
+		"schedules": d.rooms.schedule.Restored, "jobs": d.rooms.job.Restored,
+		"teams": d.rooms.team.Restored, "runs": d.rooms.automation.Restored,
+	}
+}
+
 // afterRestore lets nothing of the copy happen a second time by itself: what was asked
 // for then is asked for again, turns and notices of that day end, and the public address
 // stays closed. The journal goes on under an origin of its own, which names where the
@@ -250,12 +260,7 @@ func (d *Daemon) afterRestore(ctx context.Context) error {
 	var ended map[string]int
 	err := d.db.Write(ctx, func(tx *db.Tx) (err error) {
 		ended = map[string]int{}
-		for name, end := range map[string]func(*db.Tx) (int, error){
-			"approvals": d.rooms.approval.Restored, "notices": d.rooms.notify.Restored,
-			"tunnels": d.rooms.tunnel.Restored, "turns": d.rooms.session.Restored,
-			"schedules": d.rooms.schedule.Restored, "jobs": d.rooms.job.Restored,
-			"teams": d.rooms.team.Restored, "runs": d.rooms.automation.Restored,
-		} {
+		for name, end := range d.ends() {
 			if ended[name], err = end(tx); err != nil {
 				return fmt.Errorf("end the %s of the copy: %w", name, err)
 			}

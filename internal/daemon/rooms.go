@@ -125,6 +125,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.identity.Wrong, d.identity.Recovered = d.wrongPIN, d.recovered
 	d.identity.Has, d.identity.Erase = d.tenantHas, d.eraseSoon
+	d.identity.Carry = identity.Carry{Out: d.exportTenant, In: d.importTenant, Unconfirmed: d.journal.Unconfirmed}
 	d.identity.CameBy, d.identity.Server = d.cameBy, d.kept.ID
 	if err := d.settleMode(); err != nil {
 		return err

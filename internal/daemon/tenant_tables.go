@@ -19,6 +19,7 @@ var tenantTables = []struct {
 	{"gate", []string{"gate_call", "gate_intent"}},
 	{"invite", []string{"invite", "invite_use"}},
 	{"job", []string{"job", "job_evidence", "job_lock", "job_queue"}},
+	{"journal elsewhere", []string{"journal_former"}},
 	{"knowledge", []string{"knowledge", "knowledge_item", "knowledge_number", "knowledge_posting", "knowledge_read"}},
 	{"login", []string{"login"}},
 	{"memory", []string{"memory_number", "memory_place", "memory_posting", "memory_record", "memory_source", "memory_told",

@@ -55,37 +55,62 @@ func TestEveryTableOfATenantIsListed(t *testing.T) {
 }
 
 // plant writes a row into every table of a tenant, with words in each column that takes any. Rows of rooms that tenants do not use yet
-// are among them.
-func (w *ward) plant(tenant, words string) {
+// are among them. In tables that are read as documents at every look the word is null.
+func (w *ward) plant(tenant, words string, documents ...string) {
 	w.t.Helper()
-	for _, l := range tenantTables {
-		for _, table := range l.tables {
-			rows, err := w.db.Query(w.t.Context(), "SELECT * FROM "+table+" LIMIT 0")
-			w.must(err)
-			types, err := rows.ColumnTypes()
-			w.must(err)
-			rows.Close()
-			var names, marks []string
-			var args []any
-			for _, c := range types {
-				names, marks = append(names, c.Name()), append(marks, "?")
-				switch kind := strings.ToUpper(c.DatabaseTypeName()); {
-				case c.Name() == "tenant":
-					args = append(args, tenant)
-				case kind == "TEXT":
-					args = append(args, words)
-				case kind == "BLOB" || kind == "BYTEA":
-					args = append(args, []byte(words))
-				default:
-					args = append(args, time.Now().UnixNano()%1e15)
-				}
+	w.planted(tenant, words, documents, func(tx *db.Tx, table string, names []string, args []any) error {
+		_, err := tx.Exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s) ON CONFLICT DO NOTHING", table, strings.Join(names, ", "),
+			strings.Repeat(", ?", len(names)-1)), args...)
+		return err
+	})
+}
+
+// unplant takes these rows out again.
+func (w *ward) unplant(tenant, words string, documents ...string) {
+	w.t.Helper()
+	w.planted(tenant, words, documents, func(tx *db.Tx, table string, names []string, args []any) error {
+		where, with := "tenant = ?", []any{tenant}
+		for i, name := range names {
+			if text, ok := args[i].(string); ok && name != "tenant" { // a restore may have emptied it, and merged is what a job is
+				where, with = where+" AND "+name+" IN (?, '', 'merged')", append(with, text)
 			}
-			w.must(w.db.Write(w.t.Context(), func(tx *db.Tx) error {
-				_, err := tx.Exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING", table,
-					strings.Join(names, ", "), strings.Join(marks, ", ")), args...)
-				return err
-			}))
 		}
+		if len(with) == 1 {
+			return nil // a number by itself
+		}
+		_, err := tx.Exec("DELETE FROM "+table+" WHERE "+where, with...)
+		return err
+	})
+}
+
+func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.Tx, table string, names []string, args []any) error) {
+	w.t.Helper()
+	for _, table := range listedTables() {
+		text := words
+		if slices.Contains(documents, table) {
+			text = "null"
+		}
+		rows, err := w.db.Query(w.t.Context(), "SELECT * FROM "+table+" LIMIT 0")
+		w.must(err)
+		types, err := rows.ColumnTypes()
+		w.must(err)
+		rows.Close()
+		var names []string
+		var args []any
+		for _, c := range types {
+			names = append(names, c.Name())
+			switch kind := strings.ToUpper(c.DatabaseTypeName()); {
+			case c.Name() == "tenant":
+				args = append(args, tenant)
+			case kind == "TEXT":
+				args = append(args, text)
+			case kind == "BLOB" || kind == "BYTEA":
+				args = append(args, []byte(text))
+			default:
+				args = append(args, time.Now().UnixNano()%1e15)
+			}
+		}
+		w.must(w.db.Write(w.t.Context(), func(tx *db.Tx) error { return do(tx, table, names, args) }))
 	}
 }
 

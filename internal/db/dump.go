@@ -77,6 +77,12 @@ func tables(rooms []Migrations, versions map[string]int) ([]string, error) {
 // Dump writes one consistent copy of the rooms' tables while others go on
 // writing.
 func (d *DB) Dump(ctx context.Context, w io.Writer, rooms ...Migrations) (rows int64, err error) {
+	return d.dump(ctx, w, func(string) (string, []any) { return "", nil }, rooms)
+}
+
+// dump writes of each table the rows that pick says.
+func (d *DB) dump(ctx context.Context, w io.Writer, pick func(table string) (where string, args []any), rooms []Migrations) (n int64,
+	err error) {
 	out := &dumper{sum: sha256.New()}
 	out.w = bufio.NewWriterSize(io.MultiWriter(w, out.sum), 1<<16)
 	err = d.Read(ctx, func(tx *Tx) error {
@@ -95,7 +101,8 @@ func (d *DB) Dump(ctx context.Context, w io.Writer, rooms ...Migrations) (rows i
 			return err
 		}
 		for _, name := range names {
-			if err := out.table(tx, name); err != nil {
+			where, args := pick(name)
+			if err := out.table(tx, name, where, args...); err != nil {
 				return fmt.Errorf("copy table %s: %w", name, err)
 			}
 		}
@@ -170,8 +177,8 @@ func (o *dumper) line(v any) error {
 	return o.w.WriteByte('\n')
 }
 
-func (o *dumper) table(tx *Tx, name string) error {
-	rows, err := tx.Query("SELECT * FROM " + name)
+func (o *dumper) table(tx *Tx, name, where string, args ...any) error {
+	rows, err := tx.Query("SELECT * FROM "+name+where, args...)
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,8 @@ const (
 
 	TenantCreate  = op.Def[TenantIn, TenantOut]("tenant.create")
 	TenantContent = op.Def[TenantRef, ContentsOut]("tenant.contents")
+	TenantExport  = op.Def[ExportIn, ExportOut]("tenant.export")
+	TenantImport  = op.Def[ImportIn, ImportOut]("tenant.import")
 	TenantErase   = op.Def[EraseIn, EraseOut]("tenant.erase")
 	TenantInvite  = op.Def[TenantInviteIn, InviteOut]("tenant.invite")
 	TenantLimit   = op.Def[TenantLimitIn, *Tenant]("tenant.limit")

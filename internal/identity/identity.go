@@ -53,6 +53,8 @@ type Room struct {
 	Has func(tx *db.Tx, tenant string) (TenantContents, error)
 	// Erase hears that a tenant is to go.
 	Erase func()
+	// Carry writes tenants to files and reads them.
+	Carry Carry
 	// Vouch asks the journal about every row that says who somebody is.
 	Vouch op.Vouch
 	// Takes is which signed assertions are taken.

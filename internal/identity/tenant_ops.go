@@ -81,7 +81,7 @@ func (r *Room) tenantOps() []op.Op {
 		s.Right, s.Present, s.People, s.MCP = "tenant.admin", true, true, "-"
 		return s
 	}
-	return append(r.eraseOps(admin), []op.Op{
+	return append(append(r.eraseOps(admin), r.carryOps(admin)...), []op.Op{
 		TenantCreate.State(admin(op.Spec{Once: true, Method: "POST", Path: "/tenant", Status: 201,
 			Doc: "Make a tenant and invite its owner. It has people, rules and events of its own, and sees nothing of the others. " +
 				"Needs a person present."}),
@@ -139,12 +139,8 @@ func (r *Room) createTenant(ctx context.Context, tx *db.Tx, in TenantIn) (out Te
 	if err != nil {
 		return out, err
 	}
-	var n int
-	if err := tx.QueryRow("SELECT count(*) FROM tenant WHERE state <> ?", TenantErased).Scan(&n); err != nil {
+	if err := r.room(tx, string(TenantCreate)); err != nil {
 		return out, err
-	}
-	if n >= maxTenants {
-		return out, fault.New(fault.Exhausted, string(TenantCreate), "there are %d tenants, as many as a server has", n)
 	}
 	t := Tenant{ID: id.New(tenantPrefix), Name: in.Name, State: TenantActive, CreatedAt: tx.Now(), CreatedBy: op.CallerFrom(ctx).Name,
 		People: 1, Actors: int64(len(fromStart)) + 1}
@@ -264,6 +260,11 @@ func (r *Room) turn(ctx context.Context, tx *db.Tx, where, name string, from, to
 	}
 	if t.State != from {
 		return nil, fault.New(fault.Conflict, where, "the tenant %s is %s already", t.Name, t.State)
+	}
+	if to == TenantActive {
+		if err := r.unconfirmed(t); err != nil {
+			return nil, err
+		}
 	}
 	now := tx.Now()
 	t.State, t.Reason, t.ChangedAt = to, why, &now

@@ -25,23 +25,36 @@ const (
 
 // Adopt vouches for rows that were there before. Markers in the first and the last entry say which entries these are.
 func (j *Journal) Adopt(ctx context.Context, tenant, actor string, rows []op.Sealed) error {
+	return j.db.Write(ctx, func(tx *db.Tx) error { return j.AdoptIn(tx, tenant, actor, rows) })
+}
+
+// AdoptIn is Adopt in a transaction that is under way: of rows that a tenant brings from another server.
+func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor string, rows []op.Sealed) error {
 	byTenant := map[string][]op.Sealed{}
 	for _, r := range rows {
 		byTenant[r.Tenant] = append(byTenant[r.Tenant], r)
 	}
-	return j.db.Write(ctx, func(tx *db.Tx) error {
-		if err := j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: begun, Says: []string{"rows from before"}}}); err != nil {
-			return err
-		}
-		for of, list := range byTenant {
-			for part := range slices.Chunk(list, adoptAtOnce) {
-				if err := j.adopt(tx, of, actor, part); err != nil {
-					return err
-				}
+	if err := j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: begun, Says: []string{"rows from before"}}}); err != nil {
+		return err
+	}
+	for of, list := range byTenant {
+		for part := range slices.Chunk(list, adoptAtOnce) {
+			if err := j.adopt(tx, of, actor, part); err != nil {
+				return err
 			}
 		}
-		return j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: ended, Says: []string{"rows from before"}}})
-	})
+	}
+	return j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: ended, Says: []string{"rows from before"}}})
+}
+
+// Unconfirmed counts what a person has yet to confirm of a tenant.
+func (j *Journal) Unconfirmed(tenant string) (n int) {
+	for _, at := range j.waiting() {
+		if at.tenant == tenant {
+			n++
+		}
+	}
+	return n
 }
 
 func (j *Journal) adopt(tx *db.Tx, tenant, actor string, rows []op.Sealed) error {
@@ -172,12 +185,15 @@ func (j *Journal) Adopted(ctx context.Context) (*AdoptedOut, error) {
 		}
 	}
 	for _, at := range waiting {
-		if at.tenant != op.CallerFrom(ctx).Tenant {
+		if c := op.CallerFrom(ctx).Tenant; at.tenant != c && c != houseTenant {
 			continue
 		}
 		text := what[at]
 		if text == "" {
 			text = spoken(at.subject) + ", which is gone from the database"
+		}
+		if at.tenant != op.CallerFrom(ctx).Tenant {
+			text += ", in the tenant " + at.tenant
 		}
 		out.Rows = append(out.Rows, AdoptedRow{at.subject, text})
 	}

@@ -56,6 +56,16 @@ type ExportIn struct {
 	After int64 `json:"after,omitempty" jsonschema:"next of the page before"`
 	Size  int64 `json:"size,omitempty" jsonschema:"size of the page before"`
 	Limit int   `json:"limit,omitempty" jsonschema:"entries a page, 1000 at most"`
+
+	Former int64 `json:"former,omitempty" jsonschema:"a journal that this tenant had on another server, the first of them 1"`
+}
+
+// Check refuses what is before the first.
+func (in ExportIn) Check() error {
+	if in.Former < 0 || in.Former > 0 && in.After < 0 {
+		return fault.New(fault.Invalid, string(AuditExport), "the first journal elsewhere is 1, and its first page comes after 0")
+	}
+	return nil
 }
 
 // ForgetIn says which payloads are deleted.
@@ -103,6 +113,9 @@ func (j *Journal) Ops() []op.Op {
 			MCP: "-",
 			Doc: "Export the journal page by page as NDJSON lines that verify offline.\nNeeds a person present: it holds every payload."},
 			whole[ExportIn], func(ctx context.Context, in ExportIn) (*Page, error) {
+				if in.Former > 0 {
+					return j.former(ctx, op.CallerFrom(ctx).Tenant, in.Former, in.After)
+				}
 				return j.Export(ctx, op.CallerFrom(ctx).Tenant, in.After, in.Size, in.Limit)
 			}),
 		AuditForget.State(op.Spec{Right: "journal.admin", Method: "POST", Path: "/audit/forget", Present: true, People: true,

@@ -208,6 +208,8 @@ var phrases = map[string][2]string{
 	"tenant.contents":         {"counted what a tenant has", "count what a tenant has"},
 	"tenant.erase":            {"had the tenant erased", "erase the tenant"},
 	"tenant.erased":           {"erased the tenant", "erase the tenant"},
+	"tenant.export":           {"exported the tenant", "export the tenant"},
+	"tenant.import":           {"took in a tenant from another server", "take in a tenant from another server"},
 	"tenant.invite":           {"invited a person into the tenant", "invite a person into the tenant"},
 	"tenant.limit":            {"limited the tenant", "limit the tenant"},
 	"tenant.resume":           {"resumed the tenant", "resume the tenant"},

@@ -82,13 +82,14 @@ func newAnchor(k *kit.Kit) *cobra.Command {
 
 func newExport(k *kit.Kit) *cobra.Command {
 	var file string
+	var former int64
 	cmd := &cobra.Command{
 		Use: "export", Short: "Export the journal as NDJSON", Args: cobra.NoArgs,
 		Long:    "Export the journal, one JSON object a line. It verifies offline and holds every payload, so a person must be present.",
 		Example: "  tandem audit export --out journal.ndjson\n  tandem audit verify --export journal.ndjson --key tandem.localhost/journal/…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			write := func(w io.Writer) error {
-				var in journal.ExportIn
+				in := journal.ExportIn{Former: former}
 				for {
 					p, err := op.Do(cmd.Context(), k, journal.AuditExport, in)
 					if err != nil {
@@ -111,6 +112,7 @@ func newExport(k *kit.Kit) *cobra.Command {
 			return save(file, write)
 		},
 	}
+	cmd.Flags().Int64Var(&former, "former", 0, "the journal that this tenant had on another server; the first is 1")
 	cmd.Flags().StringVarP(&file, "out", "o", "", "write it to this file")
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 func newTenant(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "tenant", Short: "Houses on this server that see nothing of each other"}
 	cmd.AddCommand(newTenantCreate(k), newTenantList(k), newTenantShow(k), newTenantSuspend(k), newTenantResume(k), newTenantLimit(k),
-		newTenantErase(k))
+		newTenantExport(k), newTenantImport(k), newTenantErase(k))
 	return cmd
 }
 

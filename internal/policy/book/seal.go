@@ -187,8 +187,11 @@ func (b *Book) grantsNow(ctx context.Context, tx *db.Tx, tenant string) (live, r
 }
 
 // Rows lists what a policy is made of, or says that it was taken back.
-func (b *Book) Rows(ctx context.Context) (out []op.Sealed, err error) {
-	rows, err := b.db.Query(ctx, "SELECT tenant, id, body, revoked_version FROM policy_grant")
+func (b *Book) Rows(ctx context.Context) (out []op.Sealed, err error) { return RowsIn(ctx, b.db) }
+
+// RowsIn are those of a database.
+func RowsIn(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
+	rows, err := d.Query(ctx, "SELECT tenant, id, body, revoked_version FROM policy_grant")
 	out, err = db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
 		var tenant string
 		var s storedGrant
@@ -198,7 +201,7 @@ func (b *Book) Rows(ctx context.Context) (out []op.Sealed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err = b.db.Query(ctx, `SELECT tenant, rules, boundary FROM policy_rules r
+	rows, err = d.Query(ctx, `SELECT tenant, rules, boundary FROM policy_rules r
 		WHERE version = (SELECT max(version) FROM policy_rules m WHERE m.tenant = r.tenant)`)
 	rules, err := db.Collect(rows, err, func(rows *sql.Rows) ([]op.Sealed, error) {
 		var tenant, text, boundary string

@@ -25,7 +25,10 @@ laptop> tandem login your-server:13013#tdj_…                  # the line that 
   shows you are ben at 10.99.2.1
 laptop$ tandem whoami
   shows in acme
+your-server$ head -c 18 /dev/urandom | base64 > ~/.acme && chmod 600 ~/.acme
 your-server> tandem tenant suspend acme
+your-server> tandem tenant export acme ~/acme.tenant --passphrase-file ~/.acme
+  shows of acme are in
 your-server> tandem tenant erase acme                         # what would go, and what that does not reach
   shows nothing is erased yet
 your-server> tandem tenant erase acme --confirm acme
