@@ -27,7 +27,7 @@ var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
 	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire artifact/wire " +
 		"pack/wire forge/wire memory/wire source/wire knowledge/wire job/wire team/wire login/wire server/wire",
-	"rooms": "resource board space space/peer session connector notify tunnel schedule automation artifact memory source knowledge " +
+	"rooms": "resource board space space/peer models session connector notify tunnel schedule automation artifact memory source knowledge " +
 		"repo/host login",
 }
 
@@ -92,12 +92,13 @@ var houseMap = []wall{
 	{pkg: "space/seal", pure: true},
 	{pkg: "space/peer", may: "identity space space/seal board client connector/wire session"}, // mail wakes a session, through the gate
 	{pkg: "board", may: "spine space space/seal"},
-	{pkg: "session", may: "spine resource provider provider/* session/wire tool tool/box tool/builtin connector " +
+	{pkg: "models", may: "provider provider/catalog secret"}, // who offers models, and with which key
+	{pkg: "session", may: "spine resource models provider provider/* session/wire tool tool/box tool/builtin connector " +
 		"session/since session/checkout " +
 		"source/boxed"}, // the tool read reads documents
 	{pkg: "session/checkout"},                                   // a worktree or workspace for one session
 	{pkg: "session/since", may: "repo repo/diff repo/workcopy"}, // what changed in a folder
-	{pkg: "session/loop", may: "spine gate session provider provider/* tool connector connector/wire"},
+	{pkg: "session/loop", may: "spine gate models session provider provider/* tool connector connector/wire"},
 	// a program is probed with a scripted model
 	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/since session/checkout session/terminal/* " +
 		"provider provider/scripted tool tool/box"},
@@ -113,7 +114,7 @@ var houseMap = []wall{
 	// several agents on one goal: a lead and jobs, by their operations
 	{pkg: "forge", may: "journal forge/wire job/wire secret secret/wire session/checkout egress"},
 	{pkg: "forge/forgetest", may: "forge/wire"}, // tests only
-	{pkg: "team", may: "journal team/wire job/wire session session/terminal session/checkout provider"},
+	{pkg: "team", may: "journal team/wire job/wire models session session/terminal session/checkout provider"},
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
@@ -190,8 +191,8 @@ var houseMap = []wall{
 	{pkg: "mcpserver", may: "gate identity oauth"},
 	{pkg: "compat", may: "gate wires"},
 	// pages take the handles, In and Out of rooms, and nothing else: TestPagesNameNoService
-	{pkg: "panel", may: "gate identity oauth wires panel/* settings provider approval journal policy/book board space space/peer session " +
-		"session/terminal session/relay repo/host"},
+	{pkg: "panel", may: "gate identity oauth wires panel/* settings provider approval journal policy/book board space space/peer models " +
+		"session session/terminal session/relay repo/host"},
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv panel/sign"}, // tests only
 	{pkg: "client"},

@@ -8,8 +8,8 @@ import (
 	artifacts "tandem/internal/artifact/wire"
 	"tandem/internal/automation/wire"
 	"tandem/internal/fault"
+	"tandem/internal/models"
 	"tandem/internal/provider/scripted"
-	"tandem/internal/session"
 	"tandem/internal/testenv"
 )
 
@@ -36,8 +36,8 @@ name = "resource.put"
 input = { key = "brief", value = "{{brief}}" }
 `
 
-// models starts a server with a scripted model under the name mine.
-func models(t *testing.T, rules ...scripted.Rule) (*kept, *scripted.Server) {
+// withModel starts a server with a scripted model under the name mine.
+func withModel(t *testing.T, rules ...scripted.Rule) (*kept, *scripted.Server) {
 	t.Helper()
 	model := &scripted.Server{Script: scripted.Script{Rules: rules}}
 	if err := model.Start("127.0.0.1:0"); err != nil {
@@ -45,7 +45,7 @@ func models(t *testing.T, rules ...scripted.Rule) (*kept, *scripted.Server) {
 	}
 	t.Cleanup(func() { model.Close() })
 	k := keptAt(t, "")
-	k.must("provider.add", session.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
+	k.must("provider.add", models.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
 	return k, model
 }
 
@@ -75,7 +75,7 @@ func (k *kept) count(query string) (n int) {
 // The next node is given what it says. Nobody but a run keeps one, and the body is not in the journal.
 func TestATurnMakesAnArtifact(t *testing.T) {
 	good := "# Risks\n\nIt is small [1].\n\n[1] Register https://example.com/r\n"
-	k, model := models(t,
+	k, model := withModel(t,
 		scripted.Rule{Prompt: "refused", Turns: []scripted.Turn{{{Say: good}}}},
 		scripted.Rule{Prompt: "Gull", Turns: []scripted.Turn{{{Say: strings.Replace(good, "small", "large", 1)}}}},
 		scripted.Rule{Prompt: "Write about", Turns: []scripted.Turn{{{Say: "# Summary\n\nAKIA" + "ABCDEFGHIJKLMNOP"}}}})

@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/automation/wire"
 	memory "tandem/internal/memory/wire"
+	"tandem/internal/models"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/session"
 	"tandem/internal/testenv"
@@ -52,7 +53,7 @@ func TestANodeIsATurn(t *testing.T) {
 	}
 	defer model.Close()
 	k := keptAt(t, "")
-	k.must("provider.add", session.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
+	k.must("provider.add", models.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
 	k.must("memory.add", memory.AddIn{Text: "Urgent mail is about plainplover", Kind: memory.Lesson})
 	granted := t.TempDir()
 	folder := filepath.Join(granted, "own")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/internal/memory/wire"
+	"tandem/internal/models"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/session"
 	"tandem/internal/session/checkout"
@@ -35,7 +36,7 @@ func TestABriefIsAboutTheProject(t *testing.T) {
 		}
 	}
 	k := keptAt(t, "")
-	k.must("provider.add", session.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
+	k.must("provider.add", models.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
 	k.must("memory.add", wire.AddIn{Text: "The build needs plainplover", Kind: wire.Lesson, Tier: wire.OfProject, Of: "app"})
 	k.must("memory.add", wire.AddIn{Text: "Another needs greyplover", Kind: wire.Lesson, Tier: wire.OfProject, Of: "app-job-1"})
 	k.must("folder.grant", map[string]any{"path": app})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/internal/memory/wire"
+	"tandem/internal/models"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/session"
 	"tandem/internal/testenv"
@@ -19,7 +20,7 @@ func TestOurOwnLoopBeginsWithABrief(t *testing.T) {
 	}
 	defer model.Close()
 	k := keptAt(t, "")
-	k.must("provider.add", session.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
+	k.must("provider.add", models.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
 	lesson := k.must("memory.add", wire.AddIn{Text: "The build needs the flag plainplover", Kind: wire.Lesson}).(wire.Changed)
 	k.must("memory.add", wire.AddIn{Text: "Elsewhere it needs greyplover", Kind: wire.Lesson, Tier: wire.OfProject, Of: "elsewhere"})
 	s := k.must("session.create", session.CreateIn{Title: "mend it", Model: "mine/scripted-1"}).(*session.Session)

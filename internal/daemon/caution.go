@@ -4,11 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"tandem/internal/server/wire"
-
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/server/wire"
 	"tandem/internal/session"
 	"tandem/internal/settings"
 	"tandem/internal/space/peer"
@@ -56,7 +55,7 @@ func (d *Daemon) moved(ctx context.Context, c op.Caller, name string, in any) (s
 			return "it says where tandem's doors, programs and walls are", nil
 		}
 	}
-	if why, err := d.rooms.session.Moved(ctx, c.Tenant, name, in); err != nil || why != "" {
+	if why, err := d.rooms.models.Moved(ctx, c.Tenant, name, in); err != nil || why != "" {
 		return why, err
 	}
 	return d.rooms.connector.Moved(name, in), nil

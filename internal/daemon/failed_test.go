@@ -8,6 +8,7 @@ import (
 	"time"
 
 	inbox "tandem/internal/inbox/wire"
+	"tandem/internal/models"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/session"
 	"tandem/internal/testenv"
@@ -22,7 +23,7 @@ func TestAFailedTurnOfOurOwnLoopIsTold(t *testing.T) {
 	}
 	defer model.Close()
 	k := keptAt(t, "")
-	k.must("provider.add", session.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
+	k.must("provider.add", models.ProviderAddIn{ID: "mine", Base: model.URL(), Wire: "anthropic", Keyless: true})
 	s := k.must("session.create", session.CreateIn{Title: "fix it", Model: "mine/scripted-1"}).(*session.Session)
 	prompt := func(text string) *session.Turn {
 		turn := k.must("session.prompt", session.PromptIn{ID: s.ID, Text: text}).(*session.Turn)

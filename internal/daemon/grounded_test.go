@@ -8,6 +8,7 @@ import (
 	automation "tandem/internal/automation/wire"
 	"tandem/internal/fault"
 	"tandem/internal/knowledge/wire"
+	"tandem/internal/models"
 	"tandem/internal/provider/scripted"
 	"tandem/internal/session"
 	"tandem/internal/testenv"
@@ -36,7 +37,7 @@ func TestAnAnswerStandsOnWhatWasRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { model.Close() })
-		k.must("provider.add", session.ProviderAddIn{ID: id, Base: model.URL(), Wire: "anthropic", Keyless: true})
+		k.must("provider.add", models.ProviderAddIn{ID: id, Base: model.URL(), Wire: "anthropic", Keyless: true})
 		return model
 	}
 	model := serve("mine")

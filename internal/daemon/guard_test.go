@@ -7,8 +7,8 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/models"
 	"tandem/internal/op"
-	"tandem/internal/session"
 )
 
 // A change that depends on what is stored reads it in its own transaction, and so sees what came a moment before.
@@ -21,18 +21,18 @@ func TestGuardsReadTheirOwnTransaction(t *testing.T) {
 			_, err := k.d.gate.Table().Get(name).RunState(ctx, tx, in)
 			return err
 		}
-		if err := run(owner, "provider.add", session.ProviderAddIn{ID: "openai", Base: "http://127.0.0.1:1/v1"}); err != nil {
+		if err := run(owner, "provider.add", models.ProviderAddIn{ID: "openai", Base: "http://127.0.0.1:1/v1"}); err != nil {
 			t.Error(err)
 		}
-		if err := run(owner, "provider.key", session.ProviderKeyIn{ID: "openai", Key: "sk-0123456789",
+		if err := run(owner, "provider.key", models.ProviderKeyIn{ID: "openai", Key: "sk-0123456789",
 			Base: "https://api.openai.com/v1"}); !fault.Is(err, fault.Conflict) {
 			t.Errorf("a key that is meant for another address: %v", err)
 		}
-		if err := run(owner, "provider.key", session.ProviderKeyIn{ID: "openai", Key: "sk-0123456789",
+		if err := run(owner, "provider.key", models.ProviderKeyIn{ID: "openai", Key: "sk-0123456789",
 			Base: "http://127.0.0.1:1/v1"}); err != nil {
 			t.Error(err)
 		}
-		if err := run(owner, "provider.add", session.ProviderAddIn{ID: "openai", Base: "https://api.openai.com/v1"}); err != nil {
+		if err := run(owner, "provider.add", models.ProviderAddIn{ID: "openai", Base: "https://api.openai.com/v1"}); err != nil {
 			t.Error(err)
 		}
 		if _, err := k.d.rooms.secret.Open(tx, identity.LocalTenant, "provider/openai"); !fault.Is(err, fault.NotFound) {

@@ -52,7 +52,7 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	r.Vouch, r.Sealed = d.journal.Vouch(), true
 	r.TakeBack, r.End = d.rooms.session.TakeBack, d.endSession
 	r.Served = d.servedFolder
-	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.session.BindModel
+	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.models.Bind
 	d.rooms.job = r
 	d.makeForges()
 }
@@ -85,7 +85,7 @@ func (d *Daemon) makeTeams() {
 		return d.identity.Still(ctx, c)
 	})
 	r.Sealed = true
-	r.Rooms, r.Tools, r.Model = &d.inner, d.rooms.session.Checkouts, d.rooms.session.BindModel
+	r.Rooms, r.Tools, r.Model = &d.inner, d.rooms.session.Checkouts, d.rooms.models.Bind
 	r.Halt, r.End = d.rooms.job.Halt, d.endSession
 	r.Told, r.Needs, r.Limit, r.Fell = d.teamTold, d.jobNeeds, d.limit(), d.rooms.terminal.Fell
 	r.Used = func(ctx context.Context, id string) (session.Used, error) {

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/approval"
 	artifacts "tandem/internal/artifact/wire"
 	"tandem/internal/automation/wire"
+	"tandem/internal/models"
 	packfolder "tandem/internal/pack/folder"
 	brought "tandem/internal/pack/parts"
 	packs "tandem/internal/pack/wire"
@@ -94,14 +95,14 @@ func outline(title string) string {
 // sends back once, and a brief has its sources. What a check refuses is written anew.
 func TestThePartsRun(t *testing.T) {
 	brief := "# Summary\n\nSmall [1].\n\n# Risks\n\nFew [1].\n\n# What we do\n\nWatch.\n\n# Sources\n\n[1] Register https://example.com/r\n"
-	k, model := models(t,
+	k, model := withModel(t,
 		scripted.Rule{Prompt: "shorter, please", Turns: []scripted.Turn{{{Say: outline("Week, short")}}}},
 		scripted.Rule{Prompt: "slides of this week(?s:.*)was refused", Turns: []scripted.Turn{{{Say: outline("Week")}}}},
 		scripted.Rule{Prompt: "slides of this week", Turns: []scripted.Turn{{{Say: `{"title": "Week", "pages": []}`}}}},
 		scripted.Rule{Prompt: "Which tests failed", Turns: []scripted.Turn{{{Say: `{"title": "A test fails", "report": ` +
 			`"# Failed\n\nTestX\n\n# Likely cause\n\nA typo.\n\n# Where to look\n\nx.go:1"}`}}}},
 		scripted.Rule{Prompt: "risks of depending", Turns: []scripted.Turn{{{Say: brief}}}})
-	k.must("provider.default", session.DefaultIn{Model: "mine/scripted-1"})
+	k.must("provider.default", models.DefaultIn{Model: "mine/scripted-1"})
 	dir := t.TempDir()
 	at := map[string]string{"folder": dir}
 	rules := "test:\n\t@echo TestX broke; exit 1\n"

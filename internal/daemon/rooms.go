@@ -24,6 +24,7 @@ import (
 	"tandem/internal/knowledge"
 	"tandem/internal/login"
 	"tandem/internal/memory"
+	"tandem/internal/models"
 	"tandem/internal/notify"
 	"tandem/internal/op"
 	owners "tandem/internal/owner"
@@ -89,6 +90,7 @@ type rooms struct {
 	space      *space.Room
 	board      *board.Room
 	peer       *peer.Room
+	models     *models.Room
 	session    *session.Room
 	connector  *connector.Room
 	loop       *loop.Runner
@@ -149,7 +151,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.rooms.secret.Reserve(ownTokens, remoteTokens)
-	d.rooms.secret.Reserve(slices.Concat(session.Secrets, connector.Secrets, login.Secrets, automation.Secrets, forge.Secrets)...)
+	d.rooms.secret.Reserve(slices.Concat(models.Secrets, connector.Secrets, login.Secrets, automation.Secrets, forge.Secrets)...)
 	if err := d.keepTokens(ctx); err != nil {
 		return err
 	}
@@ -212,6 +214,7 @@ func (d *Daemon) fill(table *op.Table, spaces []op.Op) error {
 		d.rooms.source.Ops(),
 		d.rooms.knowledge.Ops(),
 		spaces,
+		d.rooms.models.Ops(),
 		d.rooms.session.Ops(),
 		d.rooms.connector.Ops(),
 		d.rooms.loop.Ops(),

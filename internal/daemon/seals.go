@@ -18,6 +18,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/job"
 	"tandem/internal/journal"
+	"tandem/internal/models"
 	"tandem/internal/notify"
 	"tandem/internal/op"
 	"tandem/internal/schedule"
@@ -83,6 +84,7 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	}
 	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows,
 		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return models.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return terminal.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return connector.Rows(ctx, d.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return forge.Rows(ctx, d.db) },

@@ -47,7 +47,7 @@ func TestAnAddedProviderIsNeverThePresetOfItsName(t *testing.T) {
 		ctx := t.Context()
 		w.present("provider.add", map[string]any{"id": "openai", "base": "http://127.0.0.1:1/v1", "wire": "chat", "keyless": true}, nil)
 		asks := func() error {
-			return w.rooms.session.OpenModel(ctx, "local", "openai", func(provider.Model) error { return nil })
+			return w.rooms.models.Open(ctx, "local", "openai", func(provider.Model) error { return nil })
 		}
 		w.must(asks())
 		for _, change := range []string{"UPDATE session_provider SET name = 'x'", "DELETE FROM session_provider"} {

@@ -18,6 +18,7 @@ import (
 	"tandem/internal/egress"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/session"
 	"tandem/internal/session/checkout"
@@ -41,7 +42,7 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keys := session.Keys{Lend: d.rooms.secret.Lend, Env: func(tenant, name string) string {
+	keys := models.Keys{Lend: d.rooms.secret.Lend, Env: func(tenant, name string) string {
 		if tenant != identity.LocalTenant { // the environment is the house's
 			return ""
 		}
@@ -67,7 +68,8 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 		}
 	}
 	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
-	d.rooms.session = session.New(d.db, d.journal, tools, box, keys, d.driven)
+	d.rooms.models = models.New(d.db, keys, d.journal.Vouch())
+	d.rooms.session = session.New(d.db, d.journal, tools, box, d.rooms.models, d.rooms.secret.Lend, d.driven)
 	d.rooms.session.Owner = session.Owner{Server: d.self.ID, Home: d.self.Home, Others: d.self.Others}
 	d.rooms.session.Hidden, d.rooms.session.Vouch = []string{d.data}, d.journal.Vouch()
 	d.rooms.session.Allows, d.identity.Uses = d.allows, d.tenantUses

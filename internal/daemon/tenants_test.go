@@ -11,8 +11,8 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/models"
 	"tandem/internal/op"
-	"tandem/internal/session"
 	"tandem/internal/settings"
 )
 
@@ -188,7 +188,7 @@ func TestATenantsModelsAreItsOwn(t *testing.T) {
 			}
 			out, err := w.calls(c, "provider.list", map[string]any{})
 			w.must(err)
-			for _, p := range out.(session.ProvidersOut).Providers {
+			for _, p := range out.(models.ProvidersOut).Providers {
 				if p.ID == "openai" && p.Source != source {
 					t.Errorf("%s has a key for openai from %q, and not %q", c.Name, p.Source, source)
 				}

@@ -8,7 +8,7 @@ import (
 
 // maxPrepared bounds the statements that are kept prepared for readers: a query
 // whose text depends on its input must not fill the memory.
-const maxPrepared = 512
+const maxPrepared = 1024 // a copy of everything takes some 300
 
 // reader asks queries of the pool, single ones and those of reading transactions. SQLite parses and plans a query in
 // more time than it takes to answer most of ours, so the first ones of the

@@ -10,8 +10,8 @@ import (
 
 	forge "tandem/internal/forge/wire"
 	"tandem/internal/job/wire"
+	"tandem/internal/models"
 	"tandem/internal/panel/ui"
-	"tandem/internal/session"
 )
 
 // JobView is a job whole: where it stands, what it changed, and what the checks said.
@@ -76,7 +76,7 @@ func (v *visit) job(id, problem string) error {
 		Base: j.Base, Beside: v.query("diff") == "beside", Facts: jobFacts(j), Type: j.Next,
 		May: v.has(string(wire.Send)), Hears: hears(j), Checked: j.Check != "" && j.Commit != "" && j.Path != "", Problem: problem}
 	out.Checks, out.Older = jobChecks(j)
-	out.Echo = j.Agent == session.DefaultModel && out.Open
+	out.Echo = j.Agent == models.Default && out.Open
 	out.Tell = v.refilled(jobHref(id) + "/back").Get("text")
 	out.Remark = v.refilled(jobHref(id) + "/comment")
 	out.Said, out.Reviewer, out.Pull = j.Comments, j.Reviewer, j.Pull

@@ -9,8 +9,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"slices"
+	"tandem/internal/models"
 	"tandem/internal/panel/ui"
-	"tandem/internal/session"
 )
 
 func jobsPage(s ui.Shell, v JobsView) templ.Component {
@@ -912,7 +912,7 @@ func jobFolderHint(folders []string) string {
 
 func jobAgents(standard string) []ui.Option {
 	label := "The default model: " + standard
-	if standard == session.DefaultModel {
+	if standard == models.Default {
 		label += ", which changes nothing"
 	}
 	return []ui.Option{{Label: label, Chosen: true}, {Value: "claude", Label: "Claude Code"}, {Value: "codex", Label: "Codex"}, {Value: "opencode", Label: "OpenCode"}}

@@ -4,23 +4,24 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/session"
 )
 
 func modelsNav() page {
 	return page{id: "models", label: "Models and tools", href: "/panel/models", icon: "models", key: "g m",
-		needs: string(session.ProviderList), routes: func(p *Panel) {
+		needs: string(models.ProviderList), routes: func(p *Panel) {
 			p.get("/panel/models", func(v *visit) error { return v.models("") })
-			modelsForm(p, "/panel/models", session.ProviderAdd, "provider-added", func(v *visit) (session.ProviderAddIn, error) {
-				return session.ProviderAddIn{ID: v.field("id"), Name: v.field("name"), Base: v.field("base"), Wire: v.field("wire"),
+			modelsForm(p, "/panel/models", models.ProviderAdd, "provider-added", func(v *visit) (models.ProviderAddIn, error) {
+				return models.ProviderAddIn{ID: v.field("id"), Name: v.field("name"), Base: v.field("base"), Wire: v.field("wire"),
 					Model: v.field("model"), Keyless: v.field("keyless") != ""}, nil
 			})
-			modelsForm(p, "/panel/models/key", session.ProviderKey, "provider-key", func(v *visit) (session.ProviderKeyIn, error) {
-				return session.ProviderKeyIn{ID: v.field("id"), Key: v.field("key"), Base: v.field("base")}, nil
+			modelsForm(p, "/panel/models/key", models.ProviderKey, "provider-key", func(v *visit) (models.ProviderKeyIn, error) {
+				return models.ProviderKeyIn{ID: v.field("id"), Key: v.field("key"), Base: v.field("base")}, nil
 			})
-			modelsForm(p, "/panel/models/default", session.ProviderDefault, "provider-default", func(v *visit) (session.DefaultIn, error) {
-				return session.DefaultIn{Model: v.field("model")}, nil
+			modelsForm(p, "/panel/models/default", models.ProviderDefault, "provider-default", func(v *visit) (models.DefaultIn, error) {
+				return models.DefaultIn{Model: v.field("model")}, nil
 			})
 			modelsForm(p, "/panel/folders", session.FolderGrant, "folder-granted", func(v *visit) (session.FolderIn, error) {
 				return session.FolderIn{Path: v.field("path"), ReadOnly: v.field("read_only") != ""}, nil
@@ -29,7 +30,7 @@ func modelsNav() page {
 				return session.FolderRevokeIn{Path: v.field("path")}, nil
 			})
 			ruleRoutes(p)
-			confirm(p, session.ProviderRemove, func(id string) session.ProviderIn { return session.ProviderIn{ID: id} }, confirmed{
+			confirm(p, models.ProviderRemove, func(id string) models.ProviderIn { return models.ProviderIn{ID: id} }, confirmed{
 				path: "/panel/models/{id}/remove", title: "Forget this provider?",
 				text: "Sessions that name one of its models stop working. Its key is forgotten, too.",
 				does: "Forget", back: "/panel/models", said: "provider-gone", nav: "models"})
@@ -85,7 +86,7 @@ type FolderRow struct {
 }
 
 func (v *visit) models(problem string) error {
-	list, err := ask(v, session.ProviderList, session.Nothing{})
+	list, err := ask(v, models.ProviderList, models.Nothing{})
 	if err != nil {
 		return err
 	}
@@ -93,9 +94,9 @@ func (v *visit) models(problem string) error {
 	if err != nil {
 		return err
 	}
-	out := ModelsView{Now: v.now(), Default: list.Default, MayWrite: v.has(string(session.ProviderKey)),
+	out := ModelsView{Now: v.now(), Default: list.Default, MayWrite: v.has(string(models.ProviderKey)),
 		MayGrant: v.has(string(session.FolderGrant)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem}
-	if o := v.p.Gate.Table().Get(string(session.ProviderKey)); o != nil {
+	if o := v.p.Gate.Table().Get(string(models.ProviderKey)); o != nil {
 		out.KeyPresent = o.Present
 	}
 	for _, p := range list.Providers {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/fault"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 	"tandem/internal/provider"
@@ -139,8 +140,8 @@ func driverName(driver, agent string) string {
 
 // startingPoint is what a new session may begin with.
 func (v *visit) startingPoint() (model string, folders []string, err error) {
-	if v.has(string(session.ProviderList)) {
-		p, err := ask(v, session.ProviderList, session.Nothing{})
+	if v.has(string(models.ProviderList)) {
+		p, err := ask(v, models.ProviderList, models.Nothing{})
 		if err != nil {
 			return "", nil, err
 		}

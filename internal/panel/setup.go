@@ -5,6 +5,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/models"
 	"tandem/internal/panel/ui"
 	server "tandem/internal/server/wire"
 	"tandem/internal/session"
@@ -18,15 +19,15 @@ func setupRoutes(p *Panel) {
 	again := func(v *visit, err error) error { return v.setup(words(err)) }
 	form(p, "/panel/setup/folder", session.FolderGrant, setupHref, "folder-granted",
 		func(v *visit) (session.FolderIn, error) { return session.FolderIn{Path: v.field("path")}, nil }, again)
-	form(p, "/panel/setup/key", session.ProviderKey, setupHref, "provider-key", func(v *visit) (session.ProviderKeyIn, error) {
+	form(p, "/panel/setup/key", models.ProviderKey, setupHref, "provider-key", func(v *visit) (models.ProviderKeyIn, error) {
 		id, base, ok := strings.Cut(v.field("provider"), " ") // the key goes where the page said
 		if !ok {
-			return session.ProviderKeyIn{}, fault.New(fault.Invalid, string(session.ProviderKey), "choose whose key it is")
+			return models.ProviderKeyIn{}, fault.New(fault.Invalid, string(models.ProviderKey), "choose whose key it is")
 		}
-		return session.ProviderKeyIn{ID: id, Base: base, Key: v.field("key")}, nil
+		return models.ProviderKeyIn{ID: id, Base: base, Key: v.field("key")}, nil
 	}, again)
-	form(p, "/panel/setup/default", session.ProviderDefault, setupHref, "provider-default",
-		func(v *visit) (session.DefaultIn, error) { return session.DefaultIn{Model: v.field("model")}, nil }, again)
+	form(p, "/panel/setup/default", models.ProviderDefault, setupHref, "provider-default",
+		func(v *visit) (models.DefaultIn, error) { return models.DefaultIn{Model: v.field("model")}, nil }, again)
 	perform(p, "/panel/setup/turn", session.SessionCreate,
 		func(v *visit) (session.CreateIn, error) {
 			in := session.CreateIn{Title: "First turn"}
@@ -85,7 +86,7 @@ func (v *visit) setup(problem string) error {
 		return err
 	}
 	out := SetupView{Program: v.p.Program, PINSet: st.PIN, Passkeys: len(keys), MayGrant: v.has(string(session.FolderGrant)),
-		MayKey: v.has(string(session.ProviderKey)), MayTurn: v.has(string(session.SessionCreate)), PIN: m.PIN, Means: m.Passkeys,
+		MayKey: v.has(string(models.ProviderKey)), MayTurn: v.has(string(session.SessionCreate)), PIN: m.PIN, Means: m.Passkeys,
 		Problem: problem, Folder: v.refilled("/panel/setup/folder").Get("path")}
 	out.Agents, out.Tmux = v.p.Agents()
 	if out.Default, out.Folders, err = v.startingPoint(); err != nil { // each step stands by itself
@@ -108,15 +109,15 @@ func (v *visit) setup(problem string) error {
 }
 
 func (v *visit) setupModels(out *SetupView) error {
-	if !v.has(string(session.ProviderList)) {
+	if !v.has(string(models.ProviderList)) {
 		return nil
 	}
-	list, err := ask(v, session.ProviderList, session.Nothing{})
+	list, err := ask(v, models.ProviderList, models.Nothing{})
 	if err != nil {
 		return err
 	}
-	out.Echo = list.Default == session.DefaultModel
-	if o := v.p.Gate.Table().Get(string(session.ProviderKey)); o != nil {
+	out.Echo = list.Default == models.Default
+	if o := v.p.Gate.Table().Get(string(models.ProviderKey)); o != nil {
 		out.KeyAsks = o.Present
 	}
 	for _, p := range list.Providers {

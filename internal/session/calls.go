@@ -175,7 +175,7 @@ func (r *Room) env(ctx context.Context, in CallIn, tenant string) (*tool.Env, er
 // lending is an environment that has the tenant's sealed values, and nothing else.
 func (r *Room) lending(ctx context.Context, tenant string) *tool.Env {
 	return &tool.Env{Secret: func(name string) (value string) {
-		err := r.keys.Lend(ctx, tenant, name, func(v []byte) error { value = string(v); return nil })
+		err := r.lend(ctx, tenant, name, func(v []byte) error { value = string(v); return nil })
 		if err != nil {
 			return "" // not there, or not to be had: the tool says what it lacks
 		}

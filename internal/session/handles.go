@@ -2,11 +2,10 @@ package session
 
 import (
 	"tandem/internal/op"
-	"tandem/internal/provider/catalog"
 	"tandem/internal/session/checkout"
 )
 
-// The operations of sessions, their folders, questions and budgets, and of the providers of their models.
+// The operations of sessions, their folders, questions and budgets.
 const (
 	BudgetList = op.Def[Nothing, LimitsOut]("budget.list")
 	BudgetSet  = op.Def[LimitIn, Limit]("budget.set")
@@ -14,13 +13,6 @@ const (
 	FolderGrant  = op.Def[FolderIn, Folder]("folder.grant")
 	FolderList   = op.Def[Nothing, FoldersOut]("folder.list")
 	FolderRevoke = op.Def[FolderRevokeIn, OK]("folder.revoke")
-
-	ProviderAdd     = op.Def[ProviderAddIn, catalog.Entry]("provider.add")
-	ProviderDefault = op.Def[DefaultIn, DefaultIn]("provider.default")
-	ProviderKey     = op.Def[ProviderKeyIn, OK]("provider.key")
-	ProviderList    = op.Def[Nothing, ProvidersOut]("provider.list")
-	ProviderModels  = op.Def[ProviderIn, ModelsOut]("provider.models")
-	ProviderRemove  = op.Def[ProviderIn, OK]("provider.remove")
 
 	QuestionAnswer = op.Def[AnswerIn, *Question]("question.answer")
 	QuestionList   = op.Def[Nothing, QuestionsOut]("question.list")

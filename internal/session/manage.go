@@ -9,6 +9,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/id"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/session/wire"
 )
@@ -19,12 +20,12 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, er
 		Parent: in.Parent, Mode: in.Mode,
 		Config: in.Config, Owner: orElse(OpenerOf(c), c.Name), CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
 	if s.Model == "" {
-		s.Model = r.defaultModel(tx, c.Tenant)
+		s.Model = models.Chosen(tx, c.Tenant)
 	}
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if err := knownProvider(tx, s); err != nil {
+	if err := knownModels(tx, s); err != nil {
 		return nil, err
 	}
 	if err := r.admit(ctx, tx, c, s, Reach{Program: DriverModel}); err != nil {
@@ -151,7 +152,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, er
 			return err
 		}
 		if in.Model != nil || in.Config != nil {
-			if err := knownProvider(tx, s); err != nil {
+			if err := knownModels(tx, s); err != nil {
 				return err
 			}
 		}
@@ -266,4 +267,12 @@ func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error)
 	}
 	op.Note(ctx, "session", s.ID)
 	return &s, r.store(tx, &s)
+}
+
+// knownModels refuses a session whose models nobody offers.
+func knownModels(tx *db.Tx, s *Session) error {
+	if s.Driver != DriverModel {
+		return nil
+	}
+	return models.Known(tx, s.Tenant, append([]string{s.Model}, s.Config.Fallback...)...)
 }

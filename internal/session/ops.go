@@ -114,7 +114,7 @@ func (r *Room) Ops() []op.Op {
 		op.Binding(SessionCreate.State(op.Spec{Spare: true, Right: "session.create", Method: "POST", Path: "/sessions",
 			Doc: "Open a session: an agent at work, driven by a model."},
 			func(CreateIn) op.Resource { return at("") }, r.create),
-			func(ctx context.Context, in CreateIn) ([]op.Bound, error) { return r.BindModel(ctx, in.Model) }),
+			func(ctx context.Context, in CreateIn) ([]op.Bound, error) { return r.Models.Bind(ctx, in.Model) }),
 		SessionList.Read(op.Spec{Spare: true, Right: "session.list", Masked: true, Method: "GET", Path: "/sessions",
 			Doc: "List sessions, newest first, or search them."},
 			func(ListIn) op.Resource { return at("") }, r.list),
@@ -157,7 +157,6 @@ func (r *Room) Ops() []op.Op {
 	ops = append(ops, r.checkoutOps()...)
 	ops = append(ops, r.questionOps()...)
 	ops = append(ops, r.revertOps()...)
-	ops = append(ops, r.providerOps()...)
 	ops = append(ops, r.readOps()...)
 	ops = append(ops, r.limitOps()...)
 	ops = append(ops, r.asideOps()...)

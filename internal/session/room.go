@@ -12,6 +12,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/id"
 	"tandem/internal/journal"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/session/checkout"
@@ -36,8 +37,10 @@ type Room struct {
 	drivers map[string]Driver
 	outputs outputs
 	begun   sync.Map // works that this process looked at and has not settled, by their keys
-	keys    Keys
+	lend    Lend
 	house   House
+	// Models knows which models there are, and where what they are told goes.
+	Models *models.Room
 	// Hidden are folders that no tool reaches, whatever was granted: tandem's own state.
 	Hidden []string
 	driven Guard
@@ -81,12 +84,15 @@ type Ended struct {
 	Reason                       string
 }
 
+// Lend gives a sealed value of a tenant to fn; a missing one is a NotFound fault.
+type Lend func(ctx context.Context, tenant, name string, fn func(value []byte) error) error
+
 // Guard may refuse that somebody drives a session that belongs to another room.
 type Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
 
 // New makes the room. Drivers are added with Drive before anything is asked of it.
-func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, keys Keys, driven Guard) *Room {
-	r := &Room{db: d, journal: j, tools: tools, sandbox: box, keys: keys, driven: driven, drivers: map[string]Driver{},
+func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, known *models.Room, lend Lend, driven Guard) *Room {
+	r := &Room{db: d, journal: j, tools: tools, sandbox: box, Models: known, lend: lend, driven: driven, drivers: map[string]Driver{},
 		Sessions: db.Bound{Table: "session", Most: MaxSessions}}
 	r.hub = newHub(r)
 	return r

@@ -9,7 +9,6 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/op"
-	"tandem/internal/provider/catalog"
 )
 
 // What people gave to sessions, a folder or commands without a sandbox, and a checkout that was made for one count while the journal
@@ -83,24 +82,7 @@ func scanCheckout(row scanner, more ...any) (c Checkout, err error) {
 	return c, err
 }
 
-const providerColumns = "id, name, base, wire, keyless, model"
-
-func scanProvider(row scanner, more ...any) (e catalog.Entry, err error) {
-	var keyless int64
-	err = row.Scan(append([]any{&e.ID, &e.Name, &e.Base, &e.Wire, &keyless, &e.Default}, more...)...)
-	e.Keyless = keyless != 0
-	return e, err
-}
-
-func providerSubject(id string) string { return "provider:" + id }
-
-// sealProvider is a provider that was added: where its key, and all that a model is told, goes.
-func sealProvider(e catalog.Entry, tenant string) op.Sealed {
-	return op.Sealed{Tenant: tenant, Subject: providerSubject(e.ID), What: "the provider " + e.ID + " at " + e.Base,
-		Says: []string{e.ID, e.Name, e.Base, e.Wire, strconv.FormatBool(e.Keyless), e.Default}}
-}
-
-// Rows lists what people gave to sessions, the checkouts that were made for them, and the providers that were added.
+// Rows lists what people gave to sessions, and the checkouts that were made for them.
 func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	rows, err := d.Query(ctx, "SELECT "+folderColumns+", tenant FROM session_folder")
 	out, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
@@ -126,14 +108,5 @@ func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 		c, err := scanCheckout(rows, &tenant)
 		return sealCheckout(c, tenant), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	rows, err = d.Query(ctx, "SELECT "+providerColumns+", tenant FROM session_provider")
-	added, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
-		var tenant string
-		e, err := scanProvider(rows, &tenant)
-		return sealProvider(e, tenant), err
-	})
-	return slices.Concat(out, more, made, added), err
+	return slices.Concat(out, more, made), err
 }

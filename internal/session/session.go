@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/fault"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/provider/catalog"
@@ -55,9 +56,6 @@ const (
 
 // DriverModel is the driver of this build's own loop.
 const DriverModel = "model"
-
-// DefaultModel works on a fresh machine.
-const DefaultModel = "local/echo-1"
 
 // Config is how a session's turns run unless a prompt says otherwise.
 type Config struct {
@@ -120,7 +118,7 @@ func (s *Session) check() error {
 		return bad("mode is immediate or plan, not %q", s.Mode)
 	}
 	if s.Model == "" {
-		s.Model = DefaultModel
+		s.Model = models.Default
 	}
 	for _, m := range append([]string{s.Model}, s.Config.Fallback...) {
 		if _, _, ok := catalog.Split(m); !ok {

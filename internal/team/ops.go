@@ -13,8 +13,8 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/id"
 	job "tandem/internal/job/wire"
+	"tandem/internal/models"
 	"tandem/internal/op"
-	"tandem/internal/session"
 	"tandem/internal/team/wire"
 )
 
@@ -182,10 +182,10 @@ func (r *Room) start(ctx context.Context, in wire.StartIn) (out *wire.Team, err 
 // echoes says whether a lead is the model that comes with tandem, which repeats what it hears.
 func (r *Room) echoes(ctx context.Context, lead string) (bool, error) {
 	if lead != "" {
-		return lead == session.DefaultModel, nil
+		return lead == models.Default, nil
 	}
 	bound, err := r.Model(ctx, lead)
-	return slices.ContainsFunc(bound, func(b op.Bound) bool { return b.Value == session.DefaultModel }), err
+	return slices.ContainsFunc(bound, func(b op.Bound) bool { return b.Value == models.Default }), err
 }
 
 // roomFor refuses a team more than there may be, and lets old ones go.

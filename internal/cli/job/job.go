@@ -14,8 +14,8 @@ import (
 	"tandem/internal/fault"
 	forge "tandem/internal/forge/wire"
 	"tandem/internal/job/wire"
+	"tandem/internal/models"
 	"tandem/internal/op"
-	"tandem/internal/session"
 	"tandem/internal/space/peer"
 )
 
@@ -66,7 +66,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 			if !wait { // what is wrong with the folder or the agent shows at once
 				j, err = op.Do(cmd.Context(), k, wire.Wait, wire.WaitIn{ID: j.ID, Seconds: 20, Begun: true})
 			}
-			if err == nil && j.Agent == session.DefaultModel {
+			if err == nil && j.Agent == models.Default {
 				fmt.Fprintf(k.Err, "%s works, which repeats what it is told and changes nothing; a real model needs a key: "+
 					"tandem provider key PROVIDER; a program is named: --agent claude\n", j.Agent)
 			}

@@ -12,8 +12,8 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/models"
 	"tandem/internal/op"
-	room "tandem/internal/session"
 )
 
 func newProvider(k *kit.Kit) *cobra.Command {
@@ -26,7 +26,7 @@ func newProviderList(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List providers, and which have a key", Args: cobra.NoArgs, Example: "  tandem provider list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, room.ProviderList, room.Nothing{})
+			out, err := op.Do(cmd.Context(), k, models.ProviderList, models.Nothing{})
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func newProviderModels(k *kit.Kit) *cobra.Command {
 		Use: "models PROVIDER", Short: "Ask a provider which models it offers", Args: cobra.ExactArgs(1),
 		Example: "  tandem provider models anthropic",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			out, err := op.Do(cmd.Context(), k, room.ProviderModels, room.ProviderIn{ID: args[0]})
+			out, err := op.Do(cmd.Context(), k, models.ProviderModels, models.ProviderIn{ID: args[0]})
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func newProviderModels(k *kit.Kit) *cobra.Command {
 }
 
 func newProviderKey(k *kit.Kit) *cobra.Command {
-	var in room.ProviderKeyIn
+	var in models.ProviderKeyIn
 	var stdin bool
 	cmd := &cobra.Command{
 		Use: "key PROVIDER", Short: "Store a provider's key, sealed", Args: cobra.ExactArgs(1),
@@ -95,7 +95,7 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			in.Key = strings.TrimSpace(in.Key)
-			out, err := op.Do(cmd.Context(), k, room.ProviderKey, in)
+			out, err := op.Do(cmd.Context(), k, models.ProviderKey, in)
 			if err != nil {
 				return err
 			}
@@ -114,12 +114,12 @@ func newProviderKey(k *kit.Kit) *cobra.Command {
 // offerDefault says what sessions use now, and offers the provider that just got its key as long as they use the built-in model, which
 // only repeats what it is told.
 func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
-	out, err := op.Do(ctx, k, room.ProviderList, room.Nothing{})
+	out, err := op.Do(ctx, k, models.ProviderList, models.Nothing{})
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(out.Providers, func(p room.ProviderInfo) bool { return p.ID == id })
-	if i < 0 || out.Default != room.DefaultModel || out.Providers[i].Default == "" {
+	i := slices.IndexFunc(out.Providers, func(p models.ProviderInfo) bool { return p.ID == id })
+	if i < 0 || out.Default != models.Default || out.Providers[i].Default == "" {
 		fmt.Fprintf(k.Err, "sessions use %s unless told otherwise: tandem provider default PROVIDER/MODEL\n", out.Default)
 		return nil
 	}
@@ -134,7 +134,7 @@ func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
 	if err != nil || !yes {
 		return err
 	}
-	set, err := op.Do(ctx, k, room.ProviderDefault, room.DefaultIn{Model: model})
+	set, err := op.Do(ctx, k, models.ProviderDefault, models.DefaultIn{Model: model})
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func offerDefault(ctx context.Context, k *kit.Kit, id string) error {
 
 // baseOf is where a provider is.
 func baseOf(ctx context.Context, k *kit.Kit, id string) (string, error) {
-	out, err := op.Do(ctx, k, room.ProviderList, room.Nothing{})
+	out, err := op.Do(ctx, k, models.ProviderList, models.Nothing{})
 	if err != nil {
 		return "", err
 	}
@@ -157,17 +157,17 @@ func baseOf(ctx context.Context, k *kit.Kit, id string) (string, error) {
 }
 
 func newProviderAdd(k *kit.Kit) *cobra.Command {
-	var in room.ProviderAddIn
+	var in models.ProviderAddIn
 	cmd := &cobra.Command{
 		Use: "add ID ADDRESS", Short: "Add an endpoint that speaks a known wire", Args: cobra.ExactArgs(2),
 		Example: "  tandem provider add mine http://127.0.0.1:8080/v1 --keyless",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.Base = args[0], args[1]
-			out, err := op.Do(cmd.Context(), k, room.ProviderAdd, in)
+			out, err := op.Do(cmd.Context(), k, models.ProviderAdd, in)
 			if err != nil {
 				return err
 			}
-			return k.Show(room.ProviderInfo{Entry: out}, func(w io.Writer) { fmt.Fprintf(w, "%s is at %s\n", out.ID, out.Base) })
+			return k.Show(models.ProviderInfo{Entry: out}, func(w io.Writer) { fmt.Fprintf(w, "%s is at %s\n", out.ID, out.Base) })
 		},
 	}
 	cmd.Flags().StringVar(&in.Wire, "wire", "", "chat (the default), responses or anthropic")
@@ -181,7 +181,7 @@ func newProviderRemove(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove ID", Short: "Forget an endpoint that was added", Args: cobra.ExactArgs(1), Example: "  tandem provider remove mine",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			out, err := op.Do(cmd.Context(), k, room.ProviderRemove, room.ProviderIn{ID: args[0]})
+			out, err := op.Do(cmd.Context(), k, models.ProviderRemove, models.ProviderIn{ID: args[0]})
 			if err != nil {
 				return err
 			}
@@ -195,7 +195,7 @@ func newProviderDefault(k *kit.Kit) *cobra.Command {
 		Use: "default MODEL", Short: "Choose the model of sessions that name none", Args: cobra.ExactArgs(1),
 		Example: "  tandem provider default anthropic/claude-sonnet-4-5",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			out, err := op.Do(cmd.Context(), k, room.ProviderDefault, room.DefaultIn{Model: args[0]})
+			out, err := op.Do(cmd.Context(), k, models.ProviderDefault, models.DefaultIn{Model: args[0]})
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	room "tandem/internal/session"
 )
@@ -52,7 +53,7 @@ func newRun(k *kit.Kit) *cobra.Command {
 					return err
 				}
 				id = out.ID
-				if out.Model == room.DefaultModel && !cmd.Flags().Changed("model") && !k.JSON {
+				if out.Model == models.Default && !cmd.Flags().Changed("model") && !k.JSON {
 					fmt.Fprintf(k.Err, "%s answers, which repeats what it is told; a real model needs a key: tandem provider key PROVIDER\n", out.Model)
 				}
 			}

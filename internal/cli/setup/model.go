@@ -7,17 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/models"
 	"tandem/internal/op"
-	"tandem/internal/session"
 )
 
 // model stores the key of a provider, or stays with the built-in model.
 func (g *guide) model(ctx context.Context) error {
-	have, err := op.Do(ctx, g.k, session.ProviderList, session.Nothing{})
+	have, err := op.Do(ctx, g.k, models.ProviderList, models.Nothing{})
 	if err != nil {
 		return err
 	}
-	if g.provider == "" && have.Default != session.DefaultModel {
+	if g.provider == "" && have.Default != models.Default {
 		g.already("model", have.Default)
 		return nil
 	}
@@ -51,7 +51,7 @@ func (g *guide) model(ctx context.Context) error {
 		}
 	}
 	if id == "" || id == "echo" {
-		g.left("model", session.DefaultModel+", which repeats what it is told; a real model needs a key", "tandem provider key PROVIDER")
+		g.left("model", models.Default+", which repeats what it is told; a real model needs a key", "tandem provider key PROVIDER")
 		return nil
 	}
 	return g.note("model", "the key for "+id+" is sealed", "tandem provider key "+id, g.types(ctx, "provider", "key", id))

@@ -19,6 +19,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/gate"
 	"tandem/internal/journal"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/owner"
 	"tandem/internal/policy"
@@ -96,7 +97,7 @@ func newHouseWith(t testing.TB, dsn string, kind tool.SandboxKind) *house {
 	h.open()
 	t.Cleanup(h.close)
 	h.do(person, "folder.grant", session.FolderIn{Path: h.dir})
-	h.do(local, "provider.add", session.ProviderAddIn{ID: "fake", Base: h.model.URL(), Wire: "anthropic", Keyless: true})
+	h.do(local, "provider.add", models.ProviderAddIn{ID: "fake", Base: h.model.URL(), Wire: "anthropic", Keyless: true})
 	return h
 }
 
@@ -117,15 +118,17 @@ func (h *house) open() {
 	must(err)
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
 	h.jn = journal.New(h.db, key)
-	h.jn.Rows = append(h.jn.Rows, func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, h.db) })
+	h.jn.Rows = append(h.jn.Rows, func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, h.db) },
+		func(ctx context.Context) ([]op.Sealed, error) { return models.Rows(ctx, h.db) })
 	reg, err := tool.NewRegistry(h.plans.of(builtin.All(nil, func() builtin.Search { return builtin.Search{} }))...)
 	must(err)
 	none := func(context.Context, string, string, func([]byte) error) error {
 		return fault.New(fault.NotFound, "secret", "none")
 	}
-	h.room = session.New(h.db, h.jn, reg, h.box, session.Keys{Lend: none, Env: func(string, string) string { return "" },
+	known := models.New(h.db, models.Keys{Lend: none, Env: func(string, string) string { return "" },
 		Reach: func(string) http.RoundTripper { return nil },
-		Drop:  func(*db.Tx, string, string) error { return nil }},
+		Drop:  func(*db.Tx, string, string) error { return nil }}, h.jn.Vouch())
+	h.room = session.New(h.db, h.jn, reg, h.box, known, none,
 		func(context.Context, *db.Tx, string, string) error { return nil })
 	h.room.AsideAt = filepath.Join(filepath.Dir(h.dir), "aside")
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -134,7 +137,7 @@ func (h *house) open() {
 	h.run.Connectors = connector.New(h.db, connector.Keys{Lend: none, Drop: func(*db.Tx, string, string) error { return nil }}, nil, nil)
 	asks := approval.New(h.db, approval.ByName)
 	var table op.Table
-	must(table.Add(h.room.Ops()...))
+	must(table.Add(slices.Concat(known.Ops(), h.room.Ops())...))
 	must(table.Add(h.run.Ops()...))
 	must(table.Add(asks.Ops()...))
 	must(table.Add(h.run.Connectors.Ops()...))

@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/id"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/provider/catalog"
@@ -39,7 +40,7 @@ func (r *Runner) Ops() []op.Op {
 	return []op.Op{op.Binding(modelCall.Effect(op.Spec{Right: "session.run", MCP: "-",
 		Doc: "Call the model of a session once. Only the session's own turn does this."},
 		func(in ModelIn) op.Resource { return op.Resource{Kind: "session", Path: "/" + in.Session} }, r.modelCall, nil),
-		func(ctx context.Context, in ModelIn) ([]op.Bound, error) { return r.room.BindModel(ctx, in.Model) })}
+		func(ctx context.Context, in ModelIn) ([]op.Bound, error) { return r.room.Models.Bind(ctx, in.Model) })}
 }
 
 func (r *Runner) modelCall(ctx context.Context, in ModelIn) (ModelOut, error) {
@@ -177,7 +178,7 @@ func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Tur
 	run := func(ctx context.Context) (ModelOut, error) {
 		ctx, cancel := deadline(ctx, rest.Seconds)
 		defer cancel()
-		err := r.room.OpenModel(ctx, s.Tenant, providerID, func(m provider.Model) (err error) {
+		err := r.room.Models.Open(ctx, s.Tenant, providerID, func(m provider.Model) (err error) {
 			reply, err = m.Stream(ctx, req, talk.part)
 			return err
 		})
@@ -187,7 +188,7 @@ func (r *Runner) attempt(ctx context.Context, s *session.Session, t *session.Tur
 		if err != nil && errors.Is(context.Cause(ctx), errTime) {
 			err = fault.New(fault.Exhausted, "session.budget", "%s", errTime).WithNext("raise the budget and prompt again")
 		}
-		return ModelOut{reply.ID, reply.Model, reply.Stop, reply.Usage}, session.Explain(err, providerID)
+		return ModelOut{reply.ID, reply.Model, reply.Stop, reply.Usage}, models.Explain(err, providerID)
 	}
 	r.mu.Lock()
 	r.inflight[t.ID] = run

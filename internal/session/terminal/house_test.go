@@ -14,8 +14,8 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/client"
+	"tandem/internal/models"
 	"tandem/internal/provider/scripted"
-	"tandem/internal/session"
 	"tandem/internal/session/terminal"
 	"tandem/internal/testenv"
 )
@@ -221,7 +221,7 @@ func (h *house) decide(verdict approval.Verdict, feedback string) *approval.Ask 
 // addModel makes the scripted model a provider, as a person with the PIN: what models are told goes to its address.
 func (h *house) addModel() {
 	h.t.Helper()
-	in := session.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}
+	in := models.ProviderAddIn{ID: "mine", Base: h.model.URL(), Wire: "anthropic", Keyless: true}
 	if err := h.c.WithPIN(pin).Call(h.t.Context(), "provider.add", in, nil); err != nil {
 		h.t.Fatalf("provider.add: %v", err)
 	}

@@ -1,4 +1,4 @@
-package session
+package models
 
 import (
 	"context"
@@ -31,10 +31,10 @@ func (r *Room) Moved(ctx context.Context, tenant, operation string, in any) (str
 		return "another key is stored for this provider, and its calls would go to another account", err
 	case DefaultIn:
 		var now string
-		if err := r.db.Read(ctx, func(tx *db.Tx) error { now = r.defaultModel(tx, tenant); return nil }); err != nil {
+		if err := r.db.Read(ctx, func(tx *db.Tx) error { now = Chosen(tx, tenant); return nil }); err != nil {
 			return "", err
 		}
-		if now != DefaultModel && now != in.Model {
+		if now != Default && now != in.Model {
 			return "sessions that name no model would go to another one than " + now, nil
 		}
 	}
