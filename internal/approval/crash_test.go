@@ -44,7 +44,7 @@ func TestKillLosesNothingAndRepeatsNothing(t *testing.T) {
 		for lines.Scan() {
 			said[lines.Text()] = true
 		}
-		cmd.Wait()
+		testenv.Killed(t, cmd)
 		timer.Stop()
 	}
 	d := crashDB(t, dsn)

@@ -140,6 +140,16 @@ func (d *Daemon) tellSeals(ctx context.Context) error {
 	for _, f := range found {
 		d.Log.Error("the database and the journal differ", "what", f.What)
 	}
+	var astray []string
+	if err := d.db.Read(ctx, func(tx *db.Tx) (err error) {
+		astray, err = d.rooms.book.Astray(ctx, tx, identity.LocalTenant)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, g := range astray {
+		d.Log.Warn("a grant names a tenant by its name, and matches nothing", "grant", g)
+	}
 	waiting := d.journal.Waiting()
 	if waiting > 0 {
 		d.Log.Warn("rows that confer authority wait to be confirmed", "count", waiting, "next", "tandem audit confirm")
@@ -153,6 +163,10 @@ func (d *Daemon) tellSeals(ctx context.Context) error {
 		notice.Status, notice.Summary = "unconfirmed", fmt.Sprintf("%d grants, tokens and the like are older than the journal's word about them.",
 			waiting)
 		notice.Reason, notice.Next = "They go on working. Nobody has looked yet whether each is right.", "Look, and confirm: tandem audit confirm"
+	case len(astray) > 0:
+		notice.Status, notice.Summary = "astray", "A grant or denial is about a tenant by its name, and matches nothing: "+astray[0]
+		notice.Reason = fmt.Sprintf("Tenants are meant by their ids since names can be given anew; %d such grants stand.", len(astray))
+		notice.Next = "Give it anew with the id, and take the old one back: tandem tenant list --json; tandem grant revoke ID"
 	default:
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
 
@@ -32,6 +33,9 @@ func (r *Room) kept(ctx context.Context, tx *db.Tx) (names []string, bound bool,
 	for _, session := range sessions(c) {
 		its, err := r.Bound(tx, c.Tenant, session)
 		switch {
+		case fault.Is(err, fault.NotFound) && c.Kind == op.Session && session != c.Name && session != c.Session: // it has that binding itself
+		case fault.Is(err, fault.NotFound): // what it was bound to is not known any more
+			names, bound = nil, true
 		case err != nil:
 			return nil, true, err
 		case len(its) == 0:

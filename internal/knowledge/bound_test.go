@@ -126,3 +126,27 @@ func TestAnAnswerStandsOnWhatItsSessionRead(t *testing.T) {
 		}
 	})
 }
+
+// What acted for a session read every knowledge space again once the session was deleted.
+func TestABindingDoesNotEndWithItsSession(t *testing.T) {
+	both(t, func(b *bench) {
+		b.fill()
+		b.room.Bound = func(_ *db.Tx, _, session string) ([]string, error) {
+			if session == "ses_gone" {
+				return nil, op.NoSuch("session", session)
+			}
+			return []string{"handbook"}, nil
+		}
+		as := func(kind op.Kind, name string) string {
+			c := op.CallerFrom(caller(kind, name))
+			c.For = []string{"session:ses_gone", "person:ann"}
+			return b.asked(op.WithMay(op.WithCaller(b.Context(), c), func(string, op.Resource) bool { return true }), "when are releases cut")
+		}
+		if got := as(op.Service, "automation.x"); got != "" {
+			b.Errorf("what acts for it is answered with %q", got)
+		}
+		if got := as(op.Session, "ses_child"); got != "Day of handbook" {
+			b.Errorf("a session that it opened is answered with %q", got)
+		}
+	})
+}

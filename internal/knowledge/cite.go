@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
 
@@ -88,7 +89,7 @@ func (r *Room) Grounded(tx *db.Tx, tenant, session, answer string) (string, erro
 	var its []string
 	if r.Bound != nil {
 		var err error
-		if its, err = r.Bound(tx, tenant, session); err != nil {
+		if its, err = r.Bound(tx, tenant, session); err != nil && !fault.Is(err, fault.NotFound) {
 			return "", err
 		}
 	}

@@ -13,7 +13,8 @@ type Room struct {
 	db *db.DB
 	// Forgot is told that texts were deleted, so that they go from the file as well.
 	Forgot func()
-	// Bound are the knowledge spaces that a session was bound to, none where it was not; nil where no sessions are kept.
+	// Bound are the knowledge spaces that a session was bound to, none where it was not, not found once it is deleted; nil
+	// where no sessions are kept.
 	Bound func(tx *db.Tx, tenant, session string) ([]string, error)
 }
 

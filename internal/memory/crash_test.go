@@ -49,7 +49,7 @@ func TestKillLeavesNoRecordHalf(t *testing.T) {
 				said[id] = step
 			}
 		}
-		cmd.Wait()
+		testenv.Killed(t, cmd)
 		timer.Stop()
 		b.whole()
 		if t.Failed() {

@@ -59,12 +59,9 @@ func (c Config) checkBound() error {
 	return nil
 }
 
-// Bound are the knowledge spaces that a session is bound to; none where it reads what policy lets it, or is not there any more.
+// Bound are the knowledge spaces that a session is bound to; none where it reads what policy lets it. It is not found once it is deleted.
 func (r *Room) Bound(tx *db.Tx, tenant, id string) ([]string, error) {
 	s, err := loadSession(inTx{tx}, tenant, id, "")
-	if fault.Is(err, fault.NotFound) {
-		return nil, nil // those that it opened have its binding themselves
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func TestKillLeavesNoDocumentHalfAndNoneTwice(t *testing.T) {
 		for lines.Scan() {
 			said[lines.Text()]++
 		}
-		cmd.Wait()
+		testenv.Killed(t, cmd)
 		timer.Stop()
 		b.whole()
 		if t.Failed() {

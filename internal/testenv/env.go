@@ -88,3 +88,11 @@ func Random(t testing.TB) *rand.Rand {
 	t.Logf("seed: TANDEM_SEED=%d", seed)
 	return rand.New(rand.NewPCG(seed, seed))
 }
+
+// Killed waits for a program that the test kills, and fails where it ended in another way: a child that gives up by itself was not killed.
+func Killed(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Fatalf("the child was to be killed, and ended by itself: %v", err)
+	}
+}

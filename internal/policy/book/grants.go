@@ -3,6 +3,7 @@ package book
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -187,12 +188,35 @@ func literal(resource string) error {
 		return fault.New(fault.Invalid, "grant.add", "%s could never match: no tool is called so", resource).
 			WithNext("name the tool and its arguments with --tool: tandem grant add WHO tool:/ --can execute --tool '%s'",
 				strings.TrimPrefix(path, "/"))
+	case byTenantsName(policy.ResourceRef{Kind: policy.ResourceKind(kind), Path: path}):
+		return fault.New(fault.Invalid, "grant.add", "%s could never match: tenants are meant by their ids", resource).
+			WithNext("see the id: tandem tenant list --json")
 	case strings.Contains(path, "*"):
 		return fault.New(fault.Invalid, "grant.add",
 			"%s could never match: a resource is a tree and covers all below it, and its path is read as it stands", resource).
 			WithNext("name the tree, and patterns within it with --only")
 	}
 	return nil
+}
+
+// byTenantsName says that something is about a tenant of the house by its name, as it was written before tenants were meant by their ids.
+func byTenantsName(r policy.ResourceRef) bool {
+	name, in := strings.CutPrefix(r.Path, "/house/")
+	return r.Kind == "tenant" && in && name != "" && name != LocalTenant && !strings.HasPrefix(name, "ten_")
+}
+
+// LocalTenant is the one tenant whose id is no ten_….
+const LocalTenant = "local"
+
+// Astray are the grants of a tenant that are about others of the house by their names: they match nothing any more.
+func (b *Book) Astray(ctx context.Context, tx *db.Tx, tenant string) (out []string, err error) {
+	live, _, err := b.grantsNow(ctx, tx, tenant)
+	for i := range live {
+		if byTenantsName(live[i].Scope.Root) {
+			out = append(out, fmt.Sprintf("%s (%s for %s on %s)", live[i].ID, live[i].Effect, live[i].Principal, live[i].Scope.Root))
+		}
+	}
+	return out, err
 }
 
 // maxTTL is ten years: longer is meant to be for ever, and that is said by leaving it out.

@@ -96,9 +96,14 @@ func (s *seat) hide(ctx context.Context) ([]box.Mount, error) {
 // without says in words what people's denials take out of a folder.
 func without(folder string, masks []tool.Mask) string {
 	var hidden []string
+	stores := ""
 	for _, m := range masks {
 		if rel, err := filepath.Rel(folder, m.Path); err == nil && m.How == tool.Hide && !m.House() {
 			hidden = append(hidden, rel)
+			if name := filepath.Base(m.Path); name == ".git" || name == ".jj" {
+				stores = " (the stores of version control hold what is denied, too: git and jj find no repository there, and tandem's own " +
+					"operations leave out what is denied)"
+			}
 		}
 	}
 	switch n := len(hidden); {
@@ -107,7 +112,7 @@ func without(folder string, masks []tool.Mask) string {
 	case n > maxNamed:
 		hidden = append(hidden[:maxNamed], fmt.Sprintf("%d more", n-maxNamed))
 	}
-	return "; hidden from it: " + strings.Join(hidden, ", ")
+	return "; hidden from it: " + strings.Join(hidden, ", ") + stores
 }
 
 // astray says in words what of the network is denied to a program whose box has to have the network, for its model.

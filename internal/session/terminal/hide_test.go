@@ -59,7 +59,7 @@ func TestADeniedTreeIsHiddenFromARealAgent(t *testing.T) {
 		}
 	}
 	h.call("session.close", terminal.NameIn{Name: "a"}, nil)
-	if s := h.open("b"); !strings.Contains(s.Boundary, "priv") {
+	if s := h.open("b"); !strings.Contains(s.Boundary, "priv") || !strings.Contains(s.Boundary, "the stores of version control hold") {
 		t.Errorf("it does not say what is hidden: %s", s.Boundary)
 	}
 	const objects = "git show HEAD:priv/p.txt; git log -p --all; git cat-file --batch-all-objects --batch; cat priv/p.txt; " +
