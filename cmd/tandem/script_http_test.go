@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -146,6 +148,28 @@ func website(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		files.ServeHTTP(w, r)
 	}))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
+}
+
+// resources is an MCP server on loopback that gives the files of a folder to read, as they are then: resources NOTES folder.
+func resources(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: resources VARIABLE FOLDER")
+	}
+	folder := ts.MkAbs(args[1])
+	server := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		s := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
+		files, _ := os.ReadDir(folder)
+		for _, f := range files {
+			s.AddResource(&mcp.Resource{URI: "note://desk/" + f.Name(), Name: f.Name()},
+				func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+					text, err := os.ReadFile(filepath.Join(folder, f.Name()))
+					return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Text: string(text)}}}, err
+				})
+		}
+		return s
+	}, &mcp.StreamableHTTPOptions{Stateless: true}))
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
 }

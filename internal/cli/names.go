@@ -83,7 +83,7 @@ var fresh = map[string]bool{"session open": true, "session new": true, "actor ad
 
 // options says what a flag names; one with two words is of one group of commands.
 var options = map[string][]source{"session": sessions, "as": actors, "actor": actors, "space": spaces, "to": peers, "depends-on": tasks,
-	"task": tasks, "tenant": tenants, "knowledge": spacesOf, "source repo": repos, "source in": folders}
+	"task": tasks, "tenant": tenants, "knowledge": spacesOf, "source repo": repos, "source connector": programs, "source in": folders}
 
 // offerNames lets the shell complete names and ids of what the running server has. It starts none, and an old list is no harm: what
 // is typed is looked up by the command itself.

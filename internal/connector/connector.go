@@ -87,8 +87,8 @@ func digest(tools []wire.Tool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// usable says why a call cannot be made now, or nil.
-func usable(c *wire.Connector, tool string) error {
+// ready says why a connector cannot be spoken to now, or nil.
+func ready(c *wire.Connector) error {
 	switch {
 	case !c.Enabled:
 		return fault.New(fault.Conflict, "connector.call", "%s is disabled", c.Name).
@@ -102,11 +102,17 @@ func usable(c *wire.Connector, tool string) error {
 	case c.State != wire.Ready:
 		return fault.New(fault.Unavailable, "connector.call", "%s is not ready: %s", c.Name, c.Failure).
 			WithNext("look again: tandem connector sync %s", c.Name)
-	case !allows(c, tool):
-		return fault.New(fault.NotFound, "connector.call", "%s has no tool %.60q", c.Name, tool)
+	}
+	return nil
+}
+
+// usable says why a call cannot be made now, or nil.
+func usable(c *wire.Connector, tool string) error {
+	if err := ready(c); err != nil {
+		return err
 	}
 	for _, t := range c.Tools {
-		if t.Name == tool {
+		if t.Name == tool && allows(c, tool) {
 			return nil
 		}
 	}

@@ -22,6 +22,14 @@ func (d *Daemon) makeSources() {
 	r.Repos = sources.Repos{Files: d.repoFiles,
 		Shown: func(ctx context.Context, repo string) func(string) bool { return d.rooms.repo.Shown(ctx, repo) },
 		Tip:   func(ctx context.Context, repo, bookmark string) string { return d.rooms.repo.Tip(ctx, repo, bookmark) }}
+	r.Connectors = sources.Connectors{Read: d.rooms.connector.ReadResource,
+		List: func(ctx context.Context, name string) (out []sources.Resource, err error) {
+			all, err := d.rooms.connector.Resources(ctx, name)
+			for _, one := range all {
+				out = append(out, sources.Resource(one))
+			}
+			return out, err
+		}}
 	d.rooms.source = r
 }
 

@@ -56,7 +56,8 @@ func sourceRoutes(p *Panel) {
 		does: "Revoke it", back: sourcesHref, said: "source-gone", nav: "sources"})
 }
 
-// bindable is where documents are, as a form says it: a path from the root is a folder, an address a site, everything else a repository.
+// bindable is where documents are, as a form says it: a path from the root is a folder, an address a site, connector:NAME a connector,
+// everything else a repository.
 func bindable(v *visit) (wire.From, error) {
 	field := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 	where := field("where")
@@ -70,6 +71,9 @@ func bindable(v *visit) (wire.From, error) {
 		}
 		pages, err := wholeNumber(field("pages"), "pages")
 		return wire.From{URL: where, Depth: depth, Pages: pages}, err
+	}
+	if name, ok := strings.CutPrefix(where, "connector:"); ok {
+		return wire.From{Connector: name}, nil
 	}
 	return wire.From{Repo: where, At: field("at"), Under: field("under")}, nil
 }
@@ -161,6 +165,8 @@ func wherePairs(f wire.From, commit string) []ui.Pair {
 	case f.URL != "":
 		return []ui.Pair{{Key: "Address", Value: f.URL, Mono: true, Copy: true},
 			{Key: "Links", Value: fmt.Sprintf("followed %d deep, at most %s", f.Depth, plural(f.Pages, "page", "pages"))}}
+	case f.Connector != "":
+		return []ui.Pair{{Key: "Connector", Value: f.Connector, Mono: true}}
 	case f.Repo == "":
 		return []ui.Pair{{Key: "Folder", Value: f.Folder, Mono: true, Copy: true}}
 	}
@@ -191,12 +197,20 @@ func badRows(all []wire.BadFile) (out []BadRow) {
 	return out
 }
 
+// formWhere is what a form says for where documents are.
+func formWhere(f wire.From) string {
+	if f.Connector != "" {
+		return "connector:" + f.Connector
+	}
+	return f.Folder + f.Repo + f.URL
+}
+
 func previewed(p wire.PreviewOut) *PreviewView {
 	var formats []string
 	for _, f := range slices.Sorted(maps.Keys(p.Formats)) {
 		formats = append(formats, fmt.Sprintf("%d %s", p.Formats[f], f))
 	}
-	return &PreviewView{Where: p.Folder + p.Repo + p.URL, At: p.At, Under: p.Under, Depth: strconv.Itoa(p.Depth), Pages: strconv.Itoa(p.Pages),
+	return &PreviewView{Where: formWhere(p.From), At: p.At, Under: p.Under, Depth: strconv.Itoa(p.Depth), Pages: strconv.Itoa(p.Pages),
 		Sample: strings.Join(p.Sample, "\n"), Left: badRows(p.Left),
 		Facts: append(wherePairs(p.From, p.Commit), []ui.Pair{
 			{Key: "Would be read", Value: plural(p.Files, "file", "files") + ", " + bytesFor(p.Bytes)},

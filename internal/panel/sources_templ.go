@@ -65,7 +65,7 @@ func sourcesPage(s ui.Shell, v SourcesView) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Head("Sources", "Folders, repositories and sites whose documents are searched, each passage with its file and place. Nothing is imported before you have seen what it would bring.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Head("Sources", "Folders, repositories, sites and connectors whose documents are searched, each passage with its file and place. Nothing is imported before you have seen what it would bring.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -152,7 +152,7 @@ func sourcesPage(s ui.Shell, v SourcesView) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Field("source-where", "Where", "A folder of the server's machine, from its root, the name of a repository, or the address of a page. It shows what an import would bring, and imports nothing.", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Field("source-where", "Where", "A folder of the server's machine, from its root, the name of a repository, the address of a page, or connector:NAME. It shows what an import would bring, and imports nothing.", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

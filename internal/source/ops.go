@@ -9,10 +9,10 @@ import (
 func (r *Room) Ops() []op.Op {
 	return []op.Op{
 		wire.Preview.Read(op.Spec{Right: "folder.read", Present: true, People: true, Method: "GET", Path: "/sources/preview", MCP: "-",
-			Doc: "See what an import of a folder, a repository or a site would bring: how many files, which formats, and what is left out."},
+			Doc: "See what an import of a folder, repository, site or connector would bring: how many files, formats, and what is left out."},
 			func(in wire.PreviewIn) op.Resource { return where(in.From) }, r.preview),
 		wire.Add.State(op.Spec{Right: "source.write", Present: true, People: true, Method: "POST", Path: "/sources", MCP: "-",
-			Doc: "Bind a folder, a repository or a site, whose documents will be searched.\n" +
+			Doc: "Bind a folder, a repository, a site or a connector, whose documents will be searched.\n" +
 				"It begins paused: nothing is imported before it is resumed."},
 			func(in wire.AddIn) op.Resource { return at(in.Name) }, r.add),
 		wire.List.Read(op.Spec{Right: "source.list", Masked: true, Method: "GET", Path: "/sources",

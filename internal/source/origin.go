@@ -80,6 +80,8 @@ func where(f wire.From) op.Resource {
 		return op.Resource{Kind: "repo", Path: "/" + f.Repo}
 	case f.URL != "":
 		return at("")
+	case f.Connector != "":
+		return connectorAt(f.Connector)
 	}
 	return place(f.Folder)
 }
@@ -87,20 +89,22 @@ func where(f wire.From) op.Resource {
 // resolve says what a place is for the caller, and refuses what is not there for it.
 func (r *Room) resolve(ctx context.Context, f wire.From) (resolved, error) {
 	said := 0
-	for _, word := range []string{f.Folder, f.Repo, f.URL} {
+	for _, word := range []string{f.Folder, f.Repo, f.URL, f.Connector} {
 		if word != "" {
 			said++
 		}
 	}
 	switch {
 	case said != 1:
-		return resolved{}, bad("a source is one folder, one repository or one address")
+		return resolved{}, bad("a source is one folder, one repository, one address or one connector")
 	case f.Repo == "" && (f.At != "" || f.Under != ""):
 		return resolved{}, bad("bookmarks, commits and folders inside are of repositories")
 	case f.URL == "" && (f.Depth != 0 || f.Pages != 0 || f.Inside):
 		return resolved{}, bad("depth, pages and inside are of addresses")
 	case f.URL != "":
 		return r.resolveSite(ctx, f)
+	case f.Connector != "":
+		return r.resolveOffer(ctx, f)
 	case f.Repo != "":
 		return r.resolveRepo(ctx, f)
 	}
@@ -121,6 +125,8 @@ func (r *Room) open(ctx context.Context, p resolved) (origin, error) {
 		return r.openRepo(ctx, p)
 	case p.URL != "":
 		return openSite(p)
+	case p.Connector != "":
+		return r.openOffer(p)
 	}
 	root, err := open(p.Folder)
 	if err != nil {
@@ -136,6 +142,9 @@ func (r *Room) sight(ctx context.Context, b *binding) func(path string) bool {
 		return r.repoSight(ctx, b)
 	case b.URL != "": // it is the source itself that somebody may read
 		return func(string) bool { return true }
+	case b.Connector != "":
+		may := op.May(ctx, "connector.list", connectorAt(b.Connector))
+		return func(string) bool { return may }
 	}
 	return func(path string) bool { return op.Sees(ctx, filepath.Join(b.Folder, filepath.FromSlash(path))) }
 }

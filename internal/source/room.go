@@ -16,13 +16,14 @@ import (
 
 // Room is the service behind the operations of sources.
 type Room struct {
-	DB    *db.DB
-	Log   *slog.Logger
-	Vouch op.Vouch
-	Rooms op.Invoker    // through which an import is asked for, as the source's owner
-	Reads *boxed.Reader // one import at a time has it
-	Home  string        // this server: it imports what was bound here
-	Repos Repos         // what it serves
+	DB         *db.DB
+	Log        *slog.Logger
+	Vouch      op.Vouch
+	Rooms      op.Invoker    // through which an import is asked for, as the source's owner
+	Reads      *boxed.Reader // one import at a time has it
+	Home       string        // this server: it imports what was bound here
+	Repos      Repos         // what it serves
+	Connectors Connectors
 	// Inside says whether people of a tenant may have this machine speak to addresses inside it or its network.
 	Inside func(tenant string) bool
 	// Hidden are folders of tandem itself, which nobody binds.
@@ -121,7 +122,7 @@ func (r *Room) importNow(ctx context.Context, s *binding) error {
 	if err == nil {
 		_, err = op.Do(op.WithCaller(ctx, owner), r.Rooms, wire.Import, wire.NameIn{Name: s.Name})
 	}
-	elsewhere := s.URL != "" && fault.Is(err, fault.Unavailable)
+	elsewhere := (s.URL != "" || s.Connector != "") && fault.Is(err, fault.Unavailable)
 	if err == nil || ctx.Err() != nil || fault.Is(err, fault.Internal) || fault.Is(err, fault.Unavailable) && !elsewhere {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package source holds the commands for what is imported and searched: folders, repositories and sites.
+// Package source holds the commands for what is imported and searched: folders, repositories, sites, connectors.
 package source
 
 import (
@@ -20,8 +20,8 @@ import (
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
 	cmd := &cobra.Command{
-		Use: "source", Short: "Folders, repositories and sites whose documents are searched, with citations",
-		Long: `Folders, repositories that the server serves, and sites of the web, whose documents are searched:
+		Use: "source", Short: "Folders, repositories, sites and connectors whose documents are searched, with citations",
+		Long: `Folders, repositories that the server serves, sites of the web and resources of connectors, whose documents are searched:
 Markdown, HTML, text, code, PDF, DOCX, XLSX, PPTX, e-mail, CSV, JSON and notebooks.
 Each passage names its file and place. What policy denies of it is neither imported nor found.`,
 	}
@@ -55,6 +55,7 @@ func places(cmd *cobra.Command, from *wire.From) {
 	cmd.Flags().StringVar(&from.Repo, "repo", "", "a repository that the server serves, in place of a folder")
 	cmd.Flags().StringVar(&from.At, "at", "", "its bookmark, which is followed, or a commit (its main bookmark)")
 	cmd.Flags().StringVar(&from.Under, "under", "", "only this folder of the repository")
+	cmd.Flags().StringVar(&from.Connector, "connector", "", "an outside MCP server whose resources are read, in place of a folder")
 	cmd.Flags().IntVar(&from.Depth, "depth", 0, "of an address: how many links deep (that page alone)")
 	cmd.Flags().IntVar(&from.Pages, "pages", 0, "of an address: at most this many pages (100)")
 	cmd.Flags().BoolVar(&from.Inside, "inside", false, "its name leads inside this machine or its network, and is meant to")
@@ -67,7 +68,9 @@ func placed(cmd *cobra.Command, k *kit.Kit, from *wire.From, args []string) (err
 		return kit.Usagef("%s is no repository, and --repo names one: say one of them", args[0])
 	case strings.HasPrefix(first(args), "http://"), strings.HasPrefix(first(args), "https://"):
 		from.URL = args[0]
-	case from.Repo == "":
+	case from.Connector != "" && len(args) > 0:
+		return kit.Usagef("%s is no connector, and --connector names one: say one of them", args[0])
+	case from.Repo == "" && from.Connector == "":
 		from.Folder, err = k.Folder(cmd.Context(), first(args))
 	}
 	return err
@@ -106,14 +109,15 @@ func refused(w io.Writer, files []wire.BadFile) {
 func newAdd(k *kit.Kit) *cobra.Command {
 	var in wire.AddIn
 	cmd := &cobra.Command{
-		Use: "add [FOLDER|ADDRESS]", Short: "Bind a folder, a repository or a site, and see what an import would bring; needs your PIN",
+		Use: "add [FOLDER|ADDRESS]", Short: "Bind a folder, repository, site or connector, and see what an import would bring; needs your PIN",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Bind a folder, a repository or a site, and see what an import would bring. Nothing is imported yet: the source begins paused.
 When what you see is right, let it go on: tandem source resume NAME. A repository is read at a bookmark and follows it, or at one commit.
 A site is read from its page on, along links to pages of the same server, as far as --depth and --pages say and its robots.txt allows.`,
 		Example: "  tandem source add docs --name handbook\n  tandem source add . --name notes --every 60\n" +
 			"  tandem source add --repo app --at main --under docs --name app-docs\n" +
-			"  tandem source add https://example.org/manual/ --depth 2 --pages 50 --name manual",
+			"  tandem source add https://example.org/manual/ --depth 2 --pages 50 --name manual\n" +
+			"  tandem source add --connector notes",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := placed(cmd, k, &in.From, args); err != nil {
 				return err
@@ -143,8 +147,8 @@ A site is read from its page on, along links to pages of the same server, as far
 
 // named is how a source is called that nobody named.
 func named(f wire.From) string {
-	if f.Repo != "" {
-		return f.Repo
+	if f.Repo+f.Connector != "" {
+		return f.Repo + f.Connector
 	}
 	if u, err := url.Parse(f.URL); err == nil && f.URL != "" {
 		return u.Hostname()

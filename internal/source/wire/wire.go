@@ -35,7 +35,7 @@ const (
 	Revoked     State = "revoked"
 )
 
-// From is where the documents of a source are: in a folder, in a repository or on a site; one of these.
+// From is where the documents of a source are: in a folder, in a repository, on a site or with a connector; one of these.
 type From struct {
 	Folder string `json:"folder,omitempty" jsonschema:"an absolute path on the server's machine"`
 
@@ -47,6 +47,8 @@ type From struct {
 	Depth  int    `json:"depth,omitempty" jsonschema:"how many links deep; 0 is that page alone, at most 10"`
 	Pages  int    `json:"pages,omitempty" jsonschema:"at most this many pages (100), up to 1000"`
 	Inside bool   `json:"inside,omitempty" jsonschema:"its address leads inside this machine or its network; a person decides that"`
+
+	Connector string `json:"connector,omitempty" jsonschema:"an outside MCP server whose resources are read, by its name here"`
 }
 
 // Where says in words where the documents are.
@@ -60,6 +62,8 @@ func (f From) Where() string {
 		return fmt.Sprintf("%s and what it links to, %d deep", f.URL, f.Depth)
 	case f.URL != "":
 		return f.URL
+	case f.Connector != "":
+		return "the resources of " + f.Connector
 	}
 	return f.Folder
 }

@@ -251,6 +251,7 @@ your-server> tandem source add docs --name handbook
 not run: the folder is somebody's home: tandem source add . --name notes --every 60
 not run: this server serves no repository: tandem source preview --repo app --at main
 not run: this server serves no repository: tandem source add --repo app --at main --under docs --name app-docs
+not run: this server has no connector of that name: tandem source add --connector notes
 not run: no example reaches the outside world: tandem source add https://example.org/manual/ --depth 2 --pages 50 --name manual
 your-server> tandem source resume handbook
 your-server$ for i in $(seq 600); do tandem source list | grep -q 'passages, imported' && break; sleep 0.1; done

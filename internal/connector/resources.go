@@ -1,0 +1,107 @@
+package connector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/internal/connector/wire"
+	"tandem/internal/fault"
+	"tandem/internal/op"
+)
+
+// Bounds of what a connector gives to read.
+const (
+	maxResources = 1000
+	maxURI       = 1000
+)
+
+// Resource is something that a connector gives to read, by the address that the connector has for it.
+type Resource struct {
+	URI, Name, Kind string
+	Size            int64 // as it says
+}
+
+// Resources are those that a connector offers now, for a caller who may call it.
+func (r *Room) Resources(ctx context.Context, name string) (out []Resource, err error) {
+	err = r.reading(ctx, name, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error {
+		out = nil
+		for params := (&mcp.ListResourcesParams{}); ; {
+			page, err := s.ListResources(ctx, params)
+			if err != nil {
+				return err
+			}
+			for _, one := range page.Resources {
+				if len(out) >= maxResources {
+					return fault.New(fault.Exhausted, "connector", "%s offers more than %d resources", name, maxResources)
+				}
+				if one != nil && one.URI != "" && len(one.URI) <= maxURI {
+					out = append(out, Resource{URI: conv.strike(one.URI), Name: conv.strike(one.Name), Kind: one.MIMEType, Size: one.Size})
+				}
+			}
+			if page.NextCursor == "" {
+				return nil
+			}
+			params.Cursor = page.NextCursor
+		}
+	})
+	return out, err
+}
+
+// ReadResource is what a connector says that a resource holds, without what was lent to it.
+func (r *Room) ReadResource(ctx context.Context, name, uri string) (data []byte, err error) {
+	err = r.reading(ctx, name, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error {
+		res, err := s.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			return err
+		}
+		data = nil
+		for _, c := range res.Contents {
+			if c == nil {
+				continue
+			}
+			if len(data) > 0 {
+				data = append(data, "\n\n"...)
+			}
+			data = append(data, conv.strike(c.Text)...)
+			data = append(data, conv.strike(string(c.Blob))...)
+		}
+		return nil
+	})
+	return data, err
+}
+
+// reading talks with a connector for a caller who may call it, as long as it offers the tools that a person accepted: one that changed
+// is looked at first.
+func (r *Room) reading(ctx context.Context, name string, fn func(context.Context, *conversation, *mcp.ClientSession) error) error {
+	if !op.Allowed(ctx, "connector.call", at(name)) {
+		return op.NoSuch("connector", name)
+	}
+	c, err := r.Load(ctx, op.CallerFrom(ctx).Tenant, name)
+	if err != nil {
+		return err
+	}
+	if err := ready(c); err != nil {
+		return err
+	}
+	changed := false
+	err = r.talk(ctx, c, func(ctx context.Context, conv *conversation, s *mcp.ClientSession) error {
+		tools, err := offered(ctx, conv, s)
+		if err != nil {
+			return fmt.Errorf("it does not say what it offers: %w", err)
+		}
+		if changed = digest(tools) != c.Accepted; changed {
+			return nil
+		}
+		return fn(ctx, conv, s)
+	})
+	if err != nil || !changed {
+		return err
+	}
+	if _, err := r.look(ctx, c.Tenant, c.Name); err != nil {
+		return err
+	}
+	c.State = wire.Quarantined
+	return ready(c)
+}
