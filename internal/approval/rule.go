@@ -173,7 +173,10 @@ func scanRule(rows *sql.Rows) (r Rule, err error) {
 		return r, err
 	}
 	r.CreatedAt, r.ExpiresAt = db.Time(made), db.Time(expires)
-	return r, json.Unmarshal([]byte(chain), &r.For)
+	if json.Unmarshal([]byte(chain), &r.For) != nil {
+		r.For = []string{chain} // nobody vouches for what cannot be read
+	}
+	return r, nil
 }
 
 // Rules are the standing answers that count for a call as the policy is now.

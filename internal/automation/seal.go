@@ -55,10 +55,10 @@ func passes(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (s op.Sealed, err error) {
 		var tenant, id, body string
 		var e run.Event
-		if err = rows.Scan(&tenant, &id, &body); err == nil {
-			err = json.Unmarshal([]byte(body), &e)
+		if err = rows.Scan(&tenant, &id, &body); err != nil {
+			return s, err
 		}
-		if e.Answer == "approve" {
+		if json.Unmarshal([]byte(body), &e) == nil && e.Answer == "approve" { // a run does not go on whose events cannot be read
 			s = passSeal(tenant, id, e.Node)
 		}
 		return s, err

@@ -177,3 +177,41 @@ func gateOf(w *ward) (node string) {
 	w.must(w.db.QueryRow(w.t.Context(), "SELECT node FROM automation_step WHERE waits LIKE 'ask:%'").Scan(&node))
 	return node
 }
+
+// One row that could not be read kept the server from starting, and audit verify from saying which.
+func TestARowThatCannotBeReadIsNamed(t *testing.T) {
+	wards(t, func(w *ward) {
+		ctx := t.Context()
+		var j job.Job
+		w.must(w.Call(ctx, "job.start", job.StartIn{Task: "say hello", Folder: filepath.Join(testenv.Dir(t), "none")}, &j))
+		in := job.QueueIn{Folder: w.folderOf(), Branch: "main"}
+		w.present("queue.protect", in, nil)
+		var made team.Team
+		w.must(w.Call(ctx, "team.start", team.StartIn{Goal: "say hello", Folder: in.Folder, Onto: "main", Lead: "echo/echo"}, &made))
+		var a automation.Automation
+		w.must(w.Call(ctx, "automation.add", automation.AddIn{Text: asking}, &a))
+		w.present("automation.on", automation.OnIn{Name: a.Name, Digest: a.Latest}, nil)
+		var begun automation.Run
+		w.must(w.Call(ctx, "automation.run", automation.BeginIn{Name: a.Name}, &begun))
+
+		w.again("UPDATE job SET body = '{'", "UPDATE job_queue SET body = '{'", "UPDATE team SET body = '{'",
+			"UPDATE automation SET grants = '{'",
+			`INSERT INTO automation_event (tenant, run, seq, body) SELECT tenant, id, events + 1, '{"kind":"answered"' FROM automation_run`,
+			"UPDATE automation_run SET events = events + 1")
+		said := w.finds()
+		for _, what := range []string{"the job " + j.ID, "the queue of main", "the team " + made.ID} {
+			if !strings.Contains(said, what) {
+				t.Errorf("verify should name %s, and says:\n%s", what, said)
+			}
+		}
+		for name, in := range map[string]any{"job.list": job.ListIn{}, "queue.list": nil, "team.list": nil, "automation.list": nil} {
+			if err := w.Call(ctx, name, in, nil); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		w.must(w.Call(ctx, "job.stop", job.StopIn{ID: j.ID, Discard: true}, nil))
+		w.must(w.Call(ctx, "team.stop", team.IDIn{ID: made.ID}, nil))
+		w.present("queue.protect", in, nil)
+		w.sound("after they were taken away")
+	})
+}

@@ -35,7 +35,7 @@ func (g *Gate) vouched(ctx context.Context, rules []approval.Rule) (out []approv
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	err = g.db.Read(ctx, func(tx *db.Tx) error {
+	err = g.journal.View(ctx, func(tx *db.Tx) error {
 		out = nil
 		for _, r := range rules {
 			ok, err := g.held(tx, r.Tenant, r.Seal())

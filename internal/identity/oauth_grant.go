@@ -30,7 +30,10 @@ func loadClient(row interface{ Scan(...any) error }) (*oauthClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &c, json.Unmarshal([]byte(redirects), &c.redirects)
+	if json.Unmarshal([]byte(redirects), &c.redirects) != nil {
+		c.redirects = []string{redirects} // nobody vouches for what cannot be read
+	}
+	return &c, nil
 }
 
 const clientSelect = "tenant, id, name, actor, redirects"

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"database/sql"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -28,9 +27,8 @@ func (r *Room) roomFor(ctx context.Context, tx *db.Tx, c op.Caller) error {
 		return err
 	}
 	if open >= maxFrom {
-		rows, err := tx.Query(columns+"tenant = ? AND home = ? AND state NOT IN (?, ?)", c.Tenant, r.Owner.Home, string(wire.Merged),
-			string(wire.Stopped))
-		under, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
+		under, err := collect(tx.Query(columns+"tenant = ? AND home = ? AND state NOT IN (?, ?)", c.Tenant, r.Owner.Home, string(wire.Merged),
+			string(wire.Stopped)))
 		if err != nil {
 			return err
 		}
@@ -49,9 +47,8 @@ func (r *Room) roomFor(ctx context.Context, tx *db.Tx, c op.Caller) error {
 		return nil
 	}
 	for gone, last := 0, ""; gone == 0; {
-		rows, err := tx.Query(columns+"tenant = ? AND home = ? AND state IN (?, ?) AND id > ? ORDER BY id LIMIT 100", c.Tenant, r.Owner.Home,
-			string(wire.Merged), string(wire.Stopped), last)
-		old, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
+		old, err := collect(tx.Query(columns+"tenant = ? AND home = ? AND state IN (?, ?) AND id > ? ORDER BY id LIMIT 100", c.Tenant,
+			r.Owner.Home, string(wire.Merged), string(wire.Stopped), last))
 		if err != nil {
 			return err
 		}
@@ -70,7 +67,7 @@ func (r *Room) roomFor(ctx context.Context, tx *db.Tx, c op.Caller) error {
 // forget deletes those jobs that left nothing behind.
 func forget(ctx context.Context, tx *db.Tx, old []*Job) (gone int, err error) {
 	for _, j := range old {
-		if j.Path != "" || j.next() {
+		if j.Path != "" || j.unread || j.next() {
 			continue
 		}
 		for _, q := range []string{"DELETE FROM job_evidence WHERE tenant = ? AND job = ?", "DELETE FROM job WHERE tenant = ? AND id = ?"} {

@@ -16,7 +16,9 @@ type Job struct {
 	wire.Job
 	Tenant string `json:"-"`
 	Home   string `json:"-"` // which of a cluster's servers has it; "" for the first
-	body   string // as it is in the database
+
+	state, body string // as they are in the database
+	unread      bool   // the body cannot be read
 
 	Try  int64  `json:"try,omitempty"`  // how often a workspace was begun
 	Seat string `json:"seat,omitempty"` // the name of the session and of the workspace

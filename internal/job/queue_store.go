@@ -17,17 +17,24 @@ const selectQueue = "SELECT tenant, home, repo, branch, body FROM job_queue WHER
 // kept is a queue as it is in the database.
 type kept struct {
 	*wire.Queue
-	tenant, body string // the body is "" where there is no row
+	tenant, body string
+	there        bool // there is a row
+	unread       bool // the body cannot be read
 }
 
 func readQueue(row interface{ Scan(...any) error }) (k kept, err error) {
 	k.Queue = &wire.Queue{}
 	var home, repo, branch string
-	if err = row.Scan(&k.tenant, &home, &repo, &branch, &k.body); err == nil {
-		err = json.Unmarshal([]byte(k.body), k.Queue)
+	if err = row.Scan(&k.tenant, &home, &repo, &branch, &k.body); err != nil {
+		return k, err
 	}
+	k.there, k.unread = true, json.Unmarshal([]byte(k.body), k.Queue) != nil
 	k.Home, k.Repo, k.Branch = home, repo, branch // the columns', of which a restore changes one
-	return k, err
+	return k, nil
+}
+
+func collectQueues(rows *sql.Rows, err error) ([]kept, error) {
+	return db.Collect(rows, err, func(rows *sql.Rows) (kept, error) { return readQueue(rows) })
 }
 
 func (k kept) seal() op.Sealed {
@@ -49,14 +56,17 @@ func (r *Room) queueIn(tx *db.Tx, tenant, home, repo, branch, locked string) (k 
 	if db.NoRows(err) {
 		k, err = kept{Queue: &wire.Queue{Home: home, Repo: repo, Branch: branch}, tenant: tenant}, nil
 	}
-	if err != nil || !r.Sealed {
-		return k, true, err
-	}
-	if k.body == "" {
+	switch {
+	case err != nil:
+		return k, false, err
+	case k.unread:
+	case !r.Sealed:
+		counts = true
+	case k.there:
+		counts, err = r.Journal.Kept(tx, k.seal())
+	default:
 		counts, err = r.Journal.Speaks(tx, tenant, k.seal().Subject)
 		counts = !counts
-	} else {
-		counts, err = r.Journal.Kept(tx, k.seal())
 	}
 	if err == nil && !counts {
 		k.Queue = &wire.Queue{Home: home, Repo: repo, Branch: branch, Protected: true, Paused: true,
@@ -66,7 +76,7 @@ func (r *Room) queueIn(tx *db.Tx, tenant, home, repo, branch, locked string) (k 
 }
 
 func (r *Room) queue(ctx context.Context, tenant, repo, branch string) (q *wire.Queue, err error) {
-	err = r.DB.Read(ctx, func(tx *db.Tx) error {
+	err = r.view(ctx, func(tx *db.Tx) error {
 		k, _, err := r.queueIn(tx, tenant, r.Owner.Home, repo, branch, "")
 		q = k.Queue
 		return err
@@ -131,8 +141,7 @@ func (r *Room) anew(tx *db.Tx, tenant, repo, branch, by string) error {
 
 // takeQueues makes the queues of a copy this server's, with their protection. Where several homes had one for the same branch, one stays.
 func (r *Room) takeQueues(tx *db.Tx) error {
-	rows, err := tx.Query(selectQueue + "1 = 1 ORDER BY tenant, repo, branch, home")
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (kept, error) { return readQueue(rows) })
+	all, err := collectQueues(tx.Query(selectQueue + "1 = 1 ORDER BY tenant, repo, branch, home"))
 	if err != nil {
 		return err
 	}
@@ -174,10 +183,9 @@ func (r *Room) tenantsOfQueues(ctx context.Context) ([]string, error) {
 }
 
 func (r *Room) queues(ctx context.Context, tenant string) (out []*wire.Queue, err error) {
-	err = r.DB.Read(ctx, func(tx *db.Tx) error {
+	err = r.view(ctx, func(tx *db.Tx) error {
 		out = nil
-		rows, err := tx.Query(selectQueue+"tenant = ? ORDER BY repo, branch, home", tenant)
-		all, err := db.Collect(rows, err, func(rows *sql.Rows) (kept, error) { return readQueue(rows) })
+		all, err := collectQueues(tx.Query(selectQueue+"tenant = ? ORDER BY repo, branch, home", tenant))
 		if err != nil {
 			return err
 		}

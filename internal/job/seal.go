@@ -18,7 +18,12 @@ import (
 func subject(id string) string { return "job:" + id }
 
 func (j *Job) seal() op.Sealed {
-	return op.Sealed{Tenant: j.Tenant, Subject: subject(j.ID), Says: []string{j.body}, What: "the job " + j.ID + ", " + string(j.State)}
+	return sealed(j.Tenant, j.ID, j.state, j.body)
+}
+
+// sealed is a row whose words nobody has read: which job it is, how it is found by its state, and all that it says.
+func sealed(tenant, id, state, body string) op.Sealed {
+	return op.Sealed{Tenant: tenant, Subject: subject(id), Says: []string{state, body}, What: "the job " + id + ", " + state}
 }
 
 // vouchFor tells what became of a job, and vouches for its row as it is from now on.
@@ -29,10 +34,10 @@ func (r *Room) vouchFor(tx *db.Tx, j *Job, said map[string]any) error {
 
 // counts refuses a row that somebody wrote past tandem.
 func (r *Room) counts(tx *db.Tx, j *Job) error {
-	if !r.Sealed {
-		return nil
+	held, err := !j.unread, error(nil)
+	if r.Sealed && held {
+		held, err = r.Journal.Kept(tx, j.seal())
 	}
-	held, err := r.Journal.Kept(tx, j.seal())
 	if err == nil && !held {
 		err = fault.New(fault.Denied, "job", "%s", rewritten(j.ID)).
 			WithNext("look, and take it away: tandem audit verify; tandem job stop %s --discard", j.ID)
@@ -44,17 +49,37 @@ func rewritten(id string) string {
 	return "the job " + id + " was changed in the database, and not by tandem: it does not go on"
 }
 
-// get is a job whose row counts.
-func (r *Room) get(ctx context.Context, tenant, id string) (j *Job, err error) {
-	err = r.DB.Read(ctx, func(tx *db.Tx) error {
+// view is one look at rows and at what the journal says of them.
+func (r *Room) view(ctx context.Context, fn func(tx *db.Tx) error) error {
+	if !r.Sealed {
+		return r.DB.Read(ctx, fn)
+	}
+	return r.Journal.View(ctx, fn)
+}
+
+// weigh reads a job, and says why it does not count, where it does not.
+func (r *Room) weigh(ctx context.Context, tenant, id string) (j *Job, denied, err error) {
+	err = r.view(ctx, func(tx *db.Tx) (err error) {
 		if j, err = scan(tx.QueryRow(columns+"tenant = ? AND id = ?", tenant, id)); db.NoRows(err) {
 			return op.NoSuch("job", id)
 		}
-		if err == nil {
-			err = r.counts(tx, j)
+		if err != nil {
+			return err
+		}
+		if denied = r.counts(tx, j); !fault.Is(denied, fault.Denied) {
+			err, denied = denied, nil
 		}
 		return err
 	})
+	return j, denied, err
+}
+
+// get is a job whose row counts.
+func (r *Room) get(ctx context.Context, tenant, id string) (*Job, error) {
+	j, denied, err := r.weigh(ctx, tenant, id)
+	if err == nil {
+		err = denied
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,33 +88,27 @@ func (r *Room) get(ctx context.Context, tenant, id string) (j *Job, err error) {
 
 // shown is a job for somebody who looks: one that does not count says so.
 func (r *Room) shown(ctx context.Context, tenant, id string) (*Job, error) {
-	j, err := r.peek(ctx, tenant, id)
+	j, denied, err := r.weigh(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.DB.Read(ctx, func(tx *db.Tx) error { return r.counts(tx, j) }); fault.Is(err, fault.Denied) {
+	if denied != nil {
 		j.State, j.Reason = wire.Stopped, rewritten(id)+"; take it away: tandem job stop "+id+" --discard"
-	} else if err != nil {
-		return nil, err
 	}
 	return j, nil
 }
 
-// counting leaves out those whose rows do not count.
-func (r *Room) counting(ctx context.Context, all []*Job) (out []*Job, err error) {
-	err = r.DB.Read(ctx, func(tx *db.Tx) error {
-		out = nil
-		for _, j := range all {
-			switch err := r.counts(tx, j); {
-			case err == nil:
-				out = append(out, j)
-			case !fault.Is(err, fault.Denied):
-				return err
-			}
+// counting leaves out those whose rows do not count, in the view in which they were read.
+func (r *Room) counting(tx *db.Tx, all []*Job) (out []*Job, err error) {
+	for _, j := range all {
+		switch err := r.counts(tx, j); {
+		case err == nil:
+			out = append(out, j)
+		case !fault.Is(err, fault.Denied):
+			return nil, err
 		}
-		return nil
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // giveUp takes the row of a job away that does not count. Nobody knows what it says that is true: its workspace stays where it is.
@@ -112,13 +131,11 @@ func lockSeal(tenant, repo, digest, by string) op.Sealed {
 
 // Rows are what the journal vouches for: jobs, queues, and which lock files people said yes to.
 func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
-	rows, err := d.Query(ctx, "SELECT tenant, home, body FROM job ORDER BY id")
+	rows, err := d.Query(ctx, "SELECT tenant, id, state, body FROM job ORDER BY id")
 	jobs, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
-		j, err := scan(rows)
-		if j == nil {
-			return op.Sealed{}, err
-		}
-		return j.seal(), err
+		var tenant, id, state, body string
+		err := rows.Scan(&tenant, &id, &state, &body)
+		return sealed(tenant, id, state, body), err
 	})
 	if err != nil {
 		return nil, err
@@ -132,10 +149,9 @@ func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err = d.Query(ctx, selectQueue+"1 = 1 ORDER BY repo, branch, home")
-	queues, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
-		q, err := readQueue(rows)
-		return q.seal(), err
-	})
-	return slices.Concat(jobs, locks, queues), err
+	queues, err := collectQueues(d.Query(ctx, selectQueue+"1 = 1 ORDER BY repo, branch, home"))
+	for _, q := range queues {
+		locks = append(locks, q.seal())
+	}
+	return slices.Concat(jobs, locks), err
 }

@@ -22,17 +22,20 @@ var Migrations = db.Migrations{Room: "job", FS: schema}
 
 func at(id string) op.Resource { return op.Resource{Kind: "job", Path: "/" + id} }
 
-const columns = "SELECT tenant, home, body FROM job WHERE "
+const columns = "SELECT tenant, home, id, state, body FROM job WHERE "
 
+// scan reads a job. One that somebody wrote past tandem, so that it cannot be read, is there all the same, and does not count.
 func scan(row interface{ Scan(...any) error }) (*Job, error) {
 	var j Job
-	var tenant, home, body string
-	if err := row.Scan(&tenant, &home, &body); err != nil {
+	var tenant, home, id, state, body string
+	if err := row.Scan(&tenant, &home, &id, &state, &body); err != nil {
 		return nil, err
 	}
-	err := json.Unmarshal([]byte(body), &j)
-	j.Tenant, j.Home, j.body = tenant, home, body
-	return &j, err
+	if err := json.Unmarshal([]byte(body), &j); err != nil {
+		j = Job{Job: wire.Job{State: wire.Stopped, Reason: rewritten(id)}, unread: true}
+	}
+	j.ID, j.Tenant, j.Home, j.state, j.body = id, tenant, home, state, body
+	return &j, nil
 }
 
 // peek is a job as its row says, for whoever only looks.
@@ -45,7 +48,10 @@ func (r *Room) peek(ctx context.Context, tenant, id string) (*Job, error) {
 }
 
 func (r *Room) rows(ctx context.Context, where string, args ...any) ([]*Job, error) {
-	rows, err := r.DB.Query(ctx, columns+where, args...)
+	return collect(r.DB.Query(ctx, columns+where, args...))
+}
+
+func collect(rows *sql.Rows, err error) ([]*Job, error) {
 	return db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
 }
 
@@ -54,7 +60,7 @@ func (r *Room) insert(tx *db.Tx, j *Job) error {
 	if err != nil {
 		return err
 	}
-	j.body = string(body)
+	j.state, j.body = string(j.State), string(body)
 	_, err = tx.Exec("INSERT INTO job (tenant, id, state, body, owner, fence, home, created_at, updated_at) VALUES "+
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		j.Tenant, j.ID, string(j.State), string(body), r.Owner.ID, r.Owner.Fence, r.Owner.Home, tx.Now(), tx.Now())
@@ -88,7 +94,7 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Job) error) (*Job, 
 	if err == nil && n == 0 {
 		err = errElsewhere
 	}
-	j.body = string(body)
+	j.state, j.body = string(j.State), string(body)
 	return j, err
 }
 
@@ -207,8 +213,7 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 	if err := r.takeQueues(tx); err != nil {
 		return 0, err
 	}
-	rows, err := tx.Query(columns+"state <> ?", string(wire.Merged))
-	left, err := db.Collect(rows, err, func(rows *sql.Rows) (*Job, error) { return scan(rows) })
+	left, err := collect(tx.Query(columns+"state <> ?", string(wire.Merged)))
 	open := 0
 	for _, j := range left {
 		after, err := r.change(tx, j.Tenant, j.ID, func(j *Job) (err error) {

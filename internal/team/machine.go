@@ -16,9 +16,11 @@ import (
 type Team struct {
 	wire.Team
 	Tenant string    `json:"-"`
-	body   string    // as it is in the database
 	Home   string    `json:"-"`
 	Caller op.Caller `json:"caller"`
+
+	state, body string // as they are in the database
+	unread      bool   // the body cannot be read
 
 	Prompt string `json:"prompt,omitempty"` // what the lead is asked next, or was asked last
 	About  string `json:"about,omitempty"`  // the task that it is asked about; "" for a plan

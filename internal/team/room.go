@@ -105,7 +105,10 @@ func (r *Room) Run(ctx context.Context) {
 			if !t.next() {
 				continue
 			}
-			if held, err := r.counting(ctx, t); err != nil {
+			t, held, err := r.weigh(ctx, t.Tenant, t.ID)
+			if fault.Is(err, fault.NotFound) || err == nil && held && !t.next() { // it moved since
+				continue
+			} else if err != nil {
 				again, failed = true, true
 				continue
 			} else if !held {

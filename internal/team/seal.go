@@ -17,7 +17,12 @@ import (
 func subject(id string) string { return "team:" + id }
 
 func (t *Team) seal() op.Sealed {
-	return op.Sealed{Tenant: t.Tenant, Subject: subject(t.ID), Says: []string{t.body}, What: "the team " + t.ID + ", " + string(t.State)}
+	return sealed(t.Tenant, t.ID, t.state, t.body)
+}
+
+// sealed is a row whose words nobody has read: which team it is, how it is found by its state, and all that it says.
+func sealed(tenant, id, state, body string) op.Sealed {
+	return op.Sealed{Tenant: tenant, Subject: subject(id), Says: []string{state, body}, What: "the team " + id + ", " + state}
 }
 
 // vouchFor tells what became of a team, and vouches for its row as it is from now on.
@@ -28,10 +33,10 @@ func (r *Room) vouchFor(tx *db.Tx, t *Team, said map[string]any) error {
 
 // counts refuses a row that somebody wrote past tandem.
 func (r *Room) counts(tx *db.Tx, t *Team) error {
-	if !r.Sealed {
-		return nil
+	held, err := !t.unread, error(nil)
+	if r.Sealed && held {
+		held, err = r.Journal.Kept(tx, t.seal())
 	}
-	held, err := r.Journal.Kept(tx, t.seal())
 	if err == nil && !held {
 		err = fault.New(fault.Denied, "team", "%s", rewritten(t.ID)).
 			WithNext("look, and take it away: tandem audit verify; tandem team stop %s", t.ID)
@@ -43,26 +48,37 @@ func rewritten(id string) string {
 	return "the team " + id + " was changed in the database, and not by tandem: it does not go on"
 }
 
-// counting says whether a team goes on.
-func (r *Room) counting(ctx context.Context, t *Team) (bool, error) {
-	err := r.DB.Read(ctx, func(tx *db.Tx) error { return r.counts(tx, t) })
-	if fault.Is(err, fault.Denied) {
-		return false, nil
+// weigh reads a team and says whether its row counts, in one look at both.
+func (r *Room) weigh(ctx context.Context, tenant, id string) (t *Team, held bool, err error) {
+	read := r.DB.Read
+	if r.Sealed {
+		read = r.Journal.View
 	}
-	return err == nil, err
+	err = read(ctx, func(tx *db.Tx) (err error) {
+		if t, err = scan(tx.QueryRow(columns+"tenant = ? AND id = ?", tenant, id)); db.NoRows(err) {
+			return op.NoSuch("team", id)
+		}
+		if err == nil {
+			err = r.counts(tx, t)
+		}
+		if held = err == nil; fault.Is(err, fault.Denied) {
+			err = nil
+		}
+		return err
+	})
+	return t, held, err
 }
 
 // shown is a team for somebody who looks: one that does not count says so.
 func (r *Room) shown(ctx context.Context, tenant, id string) (*Team, error) {
-	t, err := r.get(ctx, tenant, id)
+	t, held, err := r.weigh(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	held, err := r.counting(ctx, t)
-	if err == nil && !held {
+	if !held {
 		t.State, t.Reason = wire.Stopped, rewritten(id)+"; take it away: tandem team stop "+id
 	}
-	return t, err
+	return t, nil
 }
 
 // giveUp takes the row of a team away that does not count. Its jobs are themselves, and stay.
@@ -76,12 +92,10 @@ func (r *Room) giveUp(ctx context.Context, tx *db.Tx, id string) (*wire.Team, er
 
 // Rows are what the journal vouches for: teams.
 func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
-	rows, err := d.Query(ctx, "SELECT tenant, home, body FROM team ORDER BY id")
+	rows, err := d.Query(ctx, "SELECT tenant, id, state, body FROM team ORDER BY id")
 	return db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
-		t, err := scan(rows)
-		if t == nil {
-			return op.Sealed{}, err
-		}
-		return t.seal(), err
+		var tenant, id, state, body string
+		err := rows.Scan(&tenant, &id, &state, &body)
+		return sealed(tenant, id, state, body), err
 	})
 }

@@ -29,17 +29,20 @@ var (
 // at is a team as policy sees it: it is made of jobs, and who may do something to jobs may do it to teams.
 func at(id string) op.Resource { return op.Resource{Kind: "job", Path: "/" + id} }
 
-const columns = "SELECT tenant, home, body FROM team WHERE "
+const columns = "SELECT tenant, home, id, state, body FROM team WHERE "
 
+// scan reads a team. One that somebody wrote past tandem, so that it cannot be read, is there all the same, and does not count.
 func scan(row interface{ Scan(...any) error }) (*Team, error) {
 	var t Team
-	var tenant, home, body string
-	if err := row.Scan(&tenant, &home, &body); err != nil {
+	var tenant, home, id, state, body string
+	if err := row.Scan(&tenant, &home, &id, &state, &body); err != nil {
 		return nil, err
 	}
-	err := json.Unmarshal([]byte(body), &t)
-	t.Tenant, t.Home, t.body = tenant, home, body
-	return &t, err
+	if err := json.Unmarshal([]byte(body), &t); err != nil {
+		t = Team{Team: wire.Team{State: wire.Stopped, Reason: rewritten(id)}, unread: true}
+	}
+	t.ID, t.Tenant, t.Home, t.state, t.body = id, tenant, home, state, body
+	return &t, nil
 }
 
 func (r *Room) get(ctx context.Context, tenant, id string) (*Team, error) {
@@ -60,7 +63,7 @@ func (r *Room) insert(tx *db.Tx, t *Team) error {
 	if err != nil {
 		return err
 	}
-	t.body = string(body)
+	t.state, t.body = string(t.State), string(body)
 	_, err = tx.Exec("INSERT INTO team (tenant, id, state, body, home, fence, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		t.Tenant, t.ID, string(t.State), string(body), r.Owner.Home, r.Owner.Fence, tx.Now(), tx.Now())
 	return err
@@ -93,7 +96,7 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*Team) error) (*Team
 	if err == nil && n == 0 {
 		err = errElsewhere
 	}
-	t.body = string(body)
+	t.state, t.body = string(t.State), string(body)
 	return t, err
 }
 
