@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -82,7 +84,7 @@ func (i *importing) all(ctx context.Context) error {
 		i.known[f.path] = f
 		i.passages += f.texts
 	}
-	gone, err := i.gone(listed)
+	gone, err := i.gone(ctx, from, listed)
 	if err != nil {
 		return err
 	}
@@ -124,21 +126,22 @@ func (i *importing) all(ctx context.Context) error {
 }
 
 // gone are the documents that are not there any more. When that is most of them at once, something is wrong: a person looks first.
-func (i *importing) gone(l *listing) (out []file, err error) {
-	if len(l.unread) > 0 {
-		return nil, nil
-	}
+// What no link led to because a page failed is asked for itself.
+func (i *importing) gone(ctx context.Context, from origin, l *listing) (out []file, err error) {
 	there := map[string]bool{}
 	for _, f := range l.files {
 		there[f.path] = true
 	}
-	for _, b := range l.left {
+	for _, b := range slices.Concat(l.left, l.unread) {
 		there[b.File] = true
 	}
 	for path, f := range i.known {
 		if !there[path] {
 			out = append(out, f)
 		}
+	}
+	if len(l.unread) > 0 {
+		out = lost(ctx, from, out)
 	}
 	if len(out) > few && 2*len(out) > len(i.known) && !i.src.accepted {
 		return nil, fault.New(fault.Conflict, "source", "%d of %d files are gone at once", len(out), len(i.known)).
@@ -185,13 +188,19 @@ func (i *importing) one(ctx context.Context, from origin, f found) error {
 // bad notes why a document has no text here. What was known of it before goes.
 func (i *importing) bad(ctx context.Context, now, was file) error {
 	i.out.Bad++
+	now.reason = storableWords(now.reason)
 	i.passages -= was.texts
 	return i.put(ctx, now, []passage{})
 }
 
+// storableWords are words of others as a database keeps them, and no more of them than somebody reads.
+func storableWords(s string) string {
+	return fault.Clip(strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD"), maxReason)
+}
+
 // refuse notes a file that is not read at all.
 func (i *importing) refuse(ctx context.Context, b wire.BadFile) error {
-	if was, known := i.known[b.File]; known && was.reason == b.Reason {
+	if was, known := i.known[b.File]; known && was.reason == storableWords(b.Reason) {
 		return nil
 	}
 	return i.bad(ctx, file{path: b.File, reason: b.Reason}, i.known[b.File])

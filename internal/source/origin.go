@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
@@ -60,6 +61,7 @@ type resolved struct {
 	wire.From
 	RepoID string `json:"repo_id,omitempty"` // it stays, whatever the repository is called
 	brief  bool   // it is only looked at, and not all of it
+	within time.Duration
 }
 
 // text is how it is stored beside a folder: nothing for a folder alone.

@@ -33,79 +33,36 @@ type Room struct {
 
 	still func(ctx context.Context, c op.Caller) error
 	wake  chan struct{}
-	one   sync.Mutex // held by the import that is under way
+	clean chan struct{} // something was revoked, perhaps
+	one   sync.Mutex    // held by the import that is under way
 	mu    sync.Mutex
 	at    map[string]wire.Progress // of imports under way, by tenant and name
+	rests map[int64]pause          // of sources whose imports failed for a reason of the machine's, by number
+}
+
+// pause is how long an import is not tried again.
+type pause struct {
+	until time.Time
+	last  time.Duration
 }
 
 // New makes the room; its fields are set before its first use. still says why somebody who bound a folder is not let in any more.
 func New(d *db.DB, still func(ctx context.Context, c op.Caller) error, log *slog.Logger) *Room {
 	return &Room{DB: d, Log: log, Reads: &boxed.Reader{}, Forgot: func() {}, Inside: func(string) bool { return false }, still: still,
-		wake: make(chan struct{}, 1), at: map[string]wire.Progress{}}
+		wake: make(chan struct{}, 1), clean: make(chan struct{}, 1), at: map[string]wire.Progress{}, rests: map[int64]pause{}}
 }
 
+// rouse has both loops look: somebody changed a source. What failed is tried again, whatever its pause.
 func (r *Room) rouse() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
-// How often it looks by itself: the machine's clock may be set, and what failed is tried again.
-const (
-	longest = time.Minute
-	follow  = 5 * time.Second // whether a bookmark moved
-	again   = 10 * time.Second
-)
-
-// Run imports what is due, one source after the other, and deletes what was revoked, until ctx ends.
-func (r *Room) Run(ctx context.Context) {
-	defer r.Reads.Close()
-	for ctx.Err() == nil {
-		wait, err := r.pass(ctx)
-		if err != nil && ctx.Err() == nil {
-			r.Log.Error("sources are not imported", "err", err)
-			wait = again
-		}
+	r.mu.Lock()
+	clear(r.rests)
+	r.mu.Unlock()
+	for _, loop := range []chan struct{}{r.wake, r.clean} {
 		select {
-		case <-ctx.Done():
-		case <-r.wake:
-		case <-time.After(wait):
+		case loop <- struct{}{}:
+		default:
 		}
 	}
-}
-
-// pass does what is due, and says when something is due again.
-func (r *Room) pass(ctx context.Context) (wait time.Duration, err error) {
-	rows, err := r.DB.Query(ctx, "SELECT "+columns+" FROM source "+
-		"WHERE home = ? AND (wanted > 0 OR every > 0 OR origin <> '' OR state = 'revoked')", r.Home)
-	all, err := db.Collect(rows, err, scanRow)
-	if err != nil {
-		return again, err
-	}
-	wait = longest
-	for _, s := range all {
-		if s.State == wire.Revoked {
-			if err := r.clear(ctx, s); err != nil {
-				return again, err
-			}
-			continue
-		}
-		next := s.lookedAt.Add(time.Duration(s.Every) * time.Minute)
-		switch now := r.DB.Now(); {
-		case s.State != wire.Active:
-		case s.Waiting || s.Every > 0 && !now.Before(next) || r.moved(ctx, s):
-			if err := r.importNow(ctx, s); err != nil && ctx.Err() == nil { // the others are not to wait for it
-				r.Log.Error("a source is not imported yet", "source", s.Name, "err", err)
-				wait = min(wait, again)
-			}
-		case s.Repo != "":
-			wait = min(wait, follow)
-		case s.Every > 0:
-			wait = min(wait, max(time.Second, next.Sub(now)))
-		}
-	}
-	return wait, nil
 }
 
 // importNow asks for the import as the source's owner. One that is refused is not tried again by itself: the reason is shown. What failed
@@ -126,7 +83,7 @@ func (r *Room) importNow(ctx context.Context, s *binding) error {
 	if err == nil || ctx.Err() != nil || fault.Is(err, fault.Internal) || fault.Is(err, fault.Unavailable) && !elsewhere {
 		return err
 	}
-	why := fault.Public(err).Msg
+	why := storableWords(fault.Public(err).Msg)
 	return r.DB.Write(ctx, func(tx *db.Tx) error {
 		now, err := load(tx, s.tenant, s.Name)
 		if err != nil || now == nil || now.State != wire.Active {
@@ -138,34 +95,6 @@ func (r *Room) importNow(ctx context.Context, s *binding) error {
 		}
 		return store(tx, now)
 	})
-}
-
-// clear deletes a source that was revoked, some files at a time.
-func (r *Room) clear(ctx context.Context, s *binding) error {
-	for {
-		left := 0
-		err := r.DB.Write(ctx, func(tx *db.Tx) error {
-			rows, err := tx.Query("SELECT "+fileColumns+" FROM source_file WHERE tenant = ? AND place = ? LIMIT 20", s.tenant, s.nr)
-			files, err := db.Collect(rows, err, scanFile)
-			if err != nil {
-				return err
-			}
-			left = len(files)
-			for _, f := range files {
-				if err := drop(tx, s.tenant, s.nr, f); err != nil {
-					return err
-				}
-			}
-			if left == 0 {
-				_, err = tx.Exec("DELETE FROM source WHERE tenant = ? AND name = ? AND nr = ? AND state = 'revoked'", s.tenant, s.Name, s.nr)
-			}
-			return err
-		})
-		if err != nil || left == 0 {
-			r.Forgot()
-			return err
-		}
-	}
 }
 
 // Busy reports whether an import is under way.

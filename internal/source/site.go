@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -32,7 +34,9 @@ const (
 	pageTime     = 30 * time.Second
 	siteTime     = 20 * time.Minute
 	previewPages = 20
-	listedLeft   = 20 // pages beyond the budget that are named
+	previewSite  = 30 * time.Second
+	listedLeft   = 20  // pages beyond the budget that are named
+	maxLeft      = 200 // pages that robots.txt keeps programs from, and are named
 	pace         = 200 * time.Millisecond
 )
 
@@ -68,7 +72,7 @@ func (r *Room) resolveSite(ctx context.Context, f wire.From) (resolved, error) {
 // briefly is a place of which no more is read than a preview shows.
 func (p resolved) briefly() resolved {
 	if p.URL != "" {
-		p.brief = p.Pages > previewPages
+		p.brief, p.within = p.Pages > previewPages, previewSite
 		p.Pages = min(p.Pages, previewPages)
 	}
 	return p
@@ -82,8 +86,11 @@ type site struct {
 	robots robots
 	pages  map[string][]byte
 	bytes  int
+	asked  int    // how often, robots.txt and redirects included
+	most   int    // how often it may be
 	beyond string // why a page is not read that is one too many
 	pace   time.Duration
+	within time.Duration
 }
 
 func openSite(p resolved) (origin, error) {
@@ -91,7 +98,7 @@ func openSite(p resolved) (origin, error) {
 	if err != nil {
 		return nil, bad("%.100q is not an address", p.URL)
 	}
-	s := &site{start: start, from: p.From, pages: map[string][]byte{}, pace: pace}
+	s := &site{start: start, from: p.From, pages: map[string][]byte{}, pace: pace, most: 2*p.Pages + 20, within: cmp.Or(p.within, siteTime)}
 	if s.beyond = fmt.Sprintf("it is beyond the budget of %d pages and 64 MB", p.Pages); p.brief {
 		s.beyond = fmt.Sprintf("a preview reads no more than %d pages", previewPages)
 	}
@@ -103,7 +110,7 @@ func openSite(p resolved) (origin, error) {
 		if len(via) > 5 || !s.same(next.URL) {
 			return http.ErrUseLastResponse
 		}
-		return nil
+		return s.count()
 	}}
 	return s, nil
 }
@@ -121,53 +128,10 @@ func (s *site) same(u *url.URL) bool {
 	return u.Scheme == s.start.Scheme && strings.EqualFold(u.Host, s.start.Host) && u.User == nil
 }
 
-// list reads the first page, and from link to link the others of the same server, as deep and as many as was said.
-func (s *site) list(ctx context.Context) (*listing, error) {
-	ctx, cancel := context.WithTimeout(ctx, siteTime)
-	defer cancel()
-	if err := s.ask(ctx); err != nil {
-		return nil, err
-	}
-	out, seen := &listing{}, map[string]bool{s.start.String(): true}
-	type step struct {
-		at    *url.URL
-		depth int
-	}
-	more := 0
-	for queue := []step{{s.start, 0}}; len(queue) > 0; queue = queue[1:] {
-		at := queue[0].at
-		if len(out.files) >= s.from.Pages || s.bytes >= maxSite {
-			if more++; more <= listedLeft {
-				out.leave(at.String(), s.beyond)
-			}
-			continue
-		}
-		links, err := s.page(ctx, at, seen, out)
-		if err != nil && queue[0].depth == 0 { // without its first page there is no site
-			return nil, err
-		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, fault.New(fault.Unavailable, "source", "%s was not read within 20 minutes", s.start.Host)
-			}
-			out.unsure(at.String(), fault.Public(err).Msg)
-			continue
-		}
-		if queue[0].depth >= s.from.Depth {
-			continue
-		}
-		for _, u := range links {
-			if key := u.String(); s.same(u) && len(key) <= maxAddress && utf8.ValidString(key) && !seen[key] {
-				seen[key] = true
-				queue = append(queue, step{u, queue[0].depth + 1})
-			}
-		}
-	}
-	return out, nil
-}
-
 // ask reads the site's robots.txt. Where there is none everything may be read; where the server fails, nothing.
 func (s *site) ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pageTime)
+	defer cancel()
 	res, err := s.get(ctx, &url.URL{Scheme: s.start.Scheme, Host: s.start.Host, Path: "/robots.txt"})
 	if err != nil {
 		return err
@@ -175,7 +139,7 @@ func (s *site) ask(ctx context.Context) error {
 	defer res.Body.Close() //nolint:errcheck // it was read, or it was not
 	switch {
 	case res.StatusCode >= 500:
-		return fault.New(fault.Unavailable, "source", "%s answers %s for its robots.txt", s.start.Host, res.Status)
+		return fault.New(fault.Unavailable, "source", "%s answers %s for its robots.txt", s.start.Host, status(res))
 	case res.StatusCode >= 300: // none, or one that is elsewhere
 		return nil
 	}
@@ -193,10 +157,8 @@ func (s *site) page(ctx context.Context, at *url.URL, seen map[string]bool, out 
 	if !s.robots.allows(at) {
 		return nil, s.left(at, out, "the site's robots.txt keeps programs from it")
 	}
-	select {
-	case <-time.After(s.pace):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := s.rest(ctx); err != nil {
+		return nil, err
 	}
 	asked, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
@@ -210,11 +172,13 @@ func (s *site) page(ctx context.Context, at *url.URL, seen map[string]bool, out 
 	key := final.String()
 	switch {
 	case res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusRequestTimeout:
-		return nil, fault.New(fault.Unavailable, "source", "%s answers %s", at, res.Status)
+		return nil, fault.New(fault.Unavailable, "source", "%s answers %s", at, status(res))
 	case res.StatusCode >= 300 && res.StatusCode < 400:
 		return nil, s.left(at, out, "it leads to another server: "+clip(res.Header.Get("Location")))
 	case res.StatusCode != http.StatusOK:
-		return nil, s.left(at, out, "it answers "+res.Status)
+		return nil, s.left(at, out, "it answers "+status(res))
+	case !storable(key):
+		return nil, s.left(at, out, "it leads to an address that is too long, or no text")
 	case key != at.String() && seen[key]:
 		return nil, nil // it is read under its own address
 	case !s.robots.allows(final):
@@ -222,6 +186,7 @@ func (s *site) page(ctx context.Context, at *url.URL, seen map[string]bool, out 
 	}
 	seen[key] = true
 	data, err := io.ReadAll(io.LimitReader(res.Body, maxPage+1))
+	s.bytes += len(data) // of those that are not kept, too
 	switch {
 	case err != nil:
 		return nil, fault.New(fault.Unavailable, "source", "%s broke off", at)
@@ -243,7 +208,7 @@ func (s *site) page(ctx context.Context, at *url.URL, seen map[string]bool, out 
 	case decode.Format(name, data[:min(len(data), 512)]) == "":
 		return said.links, s.left(final, out, "nobody here reads this format")
 	}
-	s.pages[key], s.bytes = data, s.bytes+len(data)
+	s.pages[key] = data
 	out.files = append(out.files, found{path: key, name: name, size: int64(len(data))})
 	return said.links, nil
 }
@@ -261,6 +226,9 @@ func (s *site) get(ctx context.Context, at *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return nil, bad("%s cannot be asked for", at)
+	}
+	if err := s.count(); err != nil {
+		return nil, err
 	}
 	req.Header.Set("User-Agent", agent)
 	req.Header.Set("Accept", "text/html, text/*;q=0.9, */*;q=0.5")
@@ -295,4 +263,9 @@ func nameFor(u *url.URL, kind string) string {
 	return base
 }
 
-func clip(s string) string { return fault.Clip(s, 200) }
+// status is what a server answers, in words that are not its own.
+func status(res *http.Response) string {
+	return strings.TrimSpace(strconv.Itoa(res.StatusCode) + " " + http.StatusText(res.StatusCode))
+}
+
+func clip(s string) string { return strings.ToValidUTF8(fault.Clip(s, 200), "\uFFFD") }

@@ -169,7 +169,7 @@ func TestAFolderIsImportedAndFollowed(t *testing.T) {
 		if len(b.finds(ann, "radish")) != 0 {
 			b.Fatal("what was revoked is found")
 		}
-		if _, err := b.room.pass(ann); err != nil {
+		if _, err := b.room.clearAll(ann); err != nil {
 			b.Fatal(err)
 		}
 		for _, table := range []string{"source", "source_file", "source_passage", "source_posting"} {

@@ -151,6 +151,7 @@ func (r *Room) preview(ctx context.Context, in wire.PreviewIn) (wire.PreviewOut,
 			out.Sample = append(out.Sample, f.path)
 		}
 	}
+	all.left = append(all.left, all.unread...)
 	out.LeftOut = len(all.left)
 	out.Left = append(out.Left, all.left[:min(len(all.left), 20)]...)
 	return out, nil
