@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"context"
+	"errors"
 
+	"tandem/internal/connector"
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
@@ -21,8 +23,17 @@ func (d *Daemon) makeSources() {
 	r.Inside = func(tenant string) bool { return tenant == identity.LocalTenant }
 	r.Repos = sources.Repos{Files: d.repoFiles,
 		Shown: func(ctx context.Context, repo string) func(string) bool { return d.rooms.repo.Shown(ctx, repo) },
-		Tip:   func(ctx context.Context, repo, bookmark string) string { return d.rooms.repo.Tip(ctx, repo, bookmark) }}
-	r.Connectors = sources.Connectors{Read: d.rooms.connector.ReadResource,
+		Tip: func(ctx context.Context, repo, bookmark string) (string, bool) {
+			return d.rooms.repo.Tip(ctx, repo, bookmark)
+		}}
+	r.Connectors = sources.Connectors{Found: d.rooms.connector.Found,
+		Read: func(ctx context.Context, name, uri string) ([]byte, error) {
+			data, err := d.rooms.connector.ReadResource(ctx, name, uri)
+			if no := (*connector.Refusal)(nil); errors.As(err, &no) {
+				err = &sources.Refusal{Gone: no.Gone, Why: no.Why}
+			}
+			return data, err
+		},
 		List: func(ctx context.Context, name string) (out []sources.Resource, err error) {
 			all, err := d.rooms.connector.Resources(ctx, name)
 			for _, one := range all {

@@ -87,8 +87,8 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Source, 
 	if err != nil {
 		return wire.Source{}, err
 	}
-	s := &binding{tenant: c.Tenant, owner: owner, home: r.Home, repoID: from.RepoID, Source: wire.Source{Name: in.Name, From: from.From,
-		State: wire.Paused, Owner: c.Name, Every: in.Every, MadeAt: tx.Now()}}
+	s := &binding{tenant: c.Tenant, owner: owner, home: r.Home, repoID: from.RepoID, connectorID: from.ConnectorID, Source: wire.Source{
+		Name: in.Name, From: from.From, State: wire.Paused, Owner: c.Name, Every: in.Every, MadeAt: tx.Now()}}
 	if s.origin, err = from.text(); err != nil {
 		return wire.Source{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -33,6 +34,7 @@ type importing struct {
 	src      *binding
 	known    map[string]file
 	passages int64
+	later    int // documents that could not be had this time
 	out      wire.ImportOut
 }
 
@@ -94,6 +96,9 @@ func (i *importing) all(ctx context.Context) error {
 		}
 		i.out.Gone++
 	}
+	if i.src.Connector != "" { // one that is cut off goes on with those that were not read for the longest time
+		slices.SortStableFunc(listed.files, func(a, b found) int { return i.known[a.path].readAt.Compare(i.known[b.path].readAt) })
+	}
 	for n, f := range listed.files {
 		if err := i.one(ctx, from, f); err != nil {
 			return err
@@ -121,6 +126,9 @@ func (i *importing) all(ctx context.Context) error {
 		i.out.State = now.State
 		now.Waiting, now.accepted, now.lookedAt, now.ImportedAt = false, false, tx.Now(), tx.Now()
 		now.Commit, now.Reason = listed.at, ""
+		if n := i.later + len(listed.unread); n > 0 {
+			now.Reason = fmt.Sprintf("of some documents (%d) nothing was to be had this time: what was known of them stays", n)
+		}
 		return store(tx, now)
 	})
 }
@@ -160,7 +168,19 @@ func (i *importing) one(ctx context.Context, from origin, f found) error {
 	}
 	now := file{path: f.path, size: f.size, modified: f.modified, version: f.version}
 	data, err := from.read(ctx, f)
-	if err != nil {
+	var failed *fault.Error
+	var later notNow
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || i.src.Connector != "" && errors.As(err, &failed): // it is the connector that fails, and not this one
+		return err
+	case errors.As(err, &later):
+		i.later++
+		if known {
+			return nil
+		}
+		fallthrough
+	default:
 		now.reason = "it cannot be read: " + plainly(err)
 		return i.bad(ctx, now, was)
 	}

@@ -15,7 +15,8 @@ import (
 type origin interface {
 	// list names the documents.
 	list(ctx context.Context) (*listing, error)
-	// read is what one of them holds.
+	// read is what one of them holds. A connector's fault ends the import; what cannot be had this time (notNow) stays as it was known; of
+	// others the reason is noted in place of what was known.
 	read(ctx context.Context, f found) ([]byte, error)
 	// head is how one of them begins, for formats that its name does not say.
 	head(ctx context.Context, f found) []byte
@@ -48,6 +49,11 @@ type listing struct {
 	unread []wire.BadFile
 }
 
+// notNow is why a document could not be read this time.
+type notNow struct{ why string }
+
+func (n notNow) Error() string { return n.why }
+
 func (l *listing) unsure(file, reason string) {
 	l.unread = append(l.unread, wire.BadFile{File: file, Reason: reason})
 }
@@ -60,7 +66,10 @@ func (l *listing) leave(file, reason string) {
 type resolved struct {
 	wire.From
 	RepoID string `json:"repo_id,omitempty"` // it stays, whatever the repository is called
-	brief  bool   // it is only looked at, and not all of it
+	// ConnectorID tells the connector that was bound from another one of that name.
+	ConnectorID string `json:"connector_id,omitempty"`
+
+	brief  bool // it is only looked at, and not all of it
 	within time.Duration
 }
 
@@ -128,7 +137,7 @@ func (r *Room) open(ctx context.Context, p resolved) (origin, error) {
 	case p.URL != "":
 		return openSite(p)
 	case p.Connector != "":
-		return r.openOffer(p)
+		return r.openOffer(ctx, p)
 	}
 	root, err := open(p.Folder)
 	if err != nil {
@@ -137,16 +146,24 @@ func (r *Room) open(ctx context.Context, p resolved) (origin, error) {
 	return &folder{root: root, at: p.Folder, hidden: r.Hidden}, nil
 }
 
-// sight is which documents of a source the caller may see; "" asks for the source itself.
-func (r *Room) sight(ctx context.Context, b *binding) func(path string) bool {
+// sight is which documents of a source the caller may see, of the connectors that were found; "" asks for the source itself.
+func (r *Room) sight(ctx context.Context, b *binding, found map[string]string) func(path string) bool {
 	switch {
 	case b.Repo != "":
 		return r.repoSight(ctx, b)
 	case b.URL != "": // it is the source itself that somebody may read
 		return func(string) bool { return true }
 	case b.Connector != "":
-		may := op.May(ctx, "connector.list", connectorAt(b.Connector))
-		return func(string) bool { return may }
+		may, now := op.Allowed(ctx, "connector.call", connectorAt(b.Connector)), stillOffered(b, found) == nil
+		return func(path string) bool { return may && (now || path == "") }
 	}
 	return func(path string) bool { return op.Sees(ctx, filepath.Join(b.Folder, filepath.FromSlash(path))) }
+}
+
+// connectors are those that may be read now, for a caller's sight.
+func (r *Room) connectors(ctx context.Context) (map[string]string, error) {
+	if r.Connectors.Found == nil {
+		return nil, nil
+	}
+	return r.Connectors.Found(ctx)
 }

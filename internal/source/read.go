@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/source/wire"
 )
@@ -14,13 +15,18 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 	out := wire.ListOut{Sources: []wire.Source{}}
 	rows, err := r.DB.Query(ctx, "SELECT "+columns+" FROM source WHERE tenant = ? ORDER BY name", op.CallerFrom(ctx).Tenant)
 	all, err := db.Collect(rows, err, scanRow)
+	if err != nil {
+		return out, err
+	}
+	found, err := r.connectors(ctx)
 	for _, s := range all {
 		if err != nil {
 			return out, err
 		}
-		if s.State == wire.Revoked && !in.Revoked || !op.May(ctx, "source.list", at(s.Name)) || !r.sight(ctx, s)("") {
+		if s.State == wire.Revoked && !in.Revoked || !op.May(ctx, "source.list", at(s.Name)) || !r.sight(ctx, s, found)("") {
 			continue
 		}
+		s.tellOffer(found)
 		err = r.count(ctx, s)
 		out.Sources = append(out.Sources, s.Source)
 	}
@@ -42,13 +48,18 @@ func (r *Room) count(ctx context.Context, s *binding) error {
 func (r *Room) show(ctx context.Context, in wire.NameIn) (wire.ShowOut, error) {
 	out := wire.ShowOut{BadFiles: []wire.BadFile{}}
 	s, err := scan(r.DB.QueryRow(ctx, "SELECT "+columns+" FROM source WHERE tenant = ? AND name = ?", op.CallerFrom(ctx).Tenant, in.Name))
-	if db.NoRows(err) || err == nil && (s.State == wire.Revoked || !r.sight(ctx, s)("")) {
+	if err != nil && !db.NoRows(err) {
+		return out, err
+	}
+	found, failed := r.connectors(ctx)
+	if failed != nil {
+		return out, failed
+	}
+	if err != nil || s.State == wire.Revoked || !r.sight(ctx, s, found)("") {
 		return out, op.NoSuch("source", in.Name)
 	}
-	if err == nil {
-		err = r.count(ctx, s)
-	}
-	if err != nil {
+	s.tellOffer(found)
+	if err := r.count(ctx, s); err != nil {
 		return out, err
 	}
 	out.Source = s.Source
@@ -56,11 +67,21 @@ func (r *Room) show(ctx context.Context, in wire.NameIn) (wire.ShowOut, error) {
 		"SELECT "+fileColumns+" FROM source_file WHERE tenant = ? AND place = ? AND reason <> '' ORDER BY path LIMIT ?",
 		s.tenant, s.nr, maxBad)
 	files, err := db.Collect(rows, err, scanFile)
-	sees := r.sight(ctx, s)
+	sees := r.sight(ctx, s, found)
 	for _, f := range files {
 		if sees(f.path) {
 			out.BadFiles = append(out.BadFiles, wire.BadFile{File: f.path, Reason: f.reason})
 		}
 	}
 	return out, err
+}
+
+// tellOffer says why nothing of a source is found at the moment that is a connector's.
+func (s *binding) tellOffer(found map[string]string) {
+	if s.Connector == "" || s.Reason != "" || s.State == wire.Revoked {
+		return
+	}
+	if err := stillOffered(s, found); err != nil {
+		s.Reason = fault.Public(err).Msg
+	}
 }

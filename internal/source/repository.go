@@ -20,8 +20,8 @@ type Repos struct {
 	Files func(ctx context.Context, repo, at string) (*Files, error)
 	// Shown is which paths of a repository the caller may see.
 	Shown func(ctx context.Context, repo string) func(path string) bool
-	// Tip is the commit at which a bookmark is now, "" where it is nowhere.
-	Tip func(ctx context.Context, repo, bookmark string) string
+	// Tip is the commit at which a bookmark is now, "" where there is none any more, if that is known.
+	Tip func(ctx context.Context, repo, bookmark string) (commit string, known bool)
 }
 
 // Files are the files of a repository at one commit.
@@ -58,13 +58,13 @@ func (r *Room) openRepo(ctx context.Context, p resolved) (origin, error) {
 	return &repository{Files: files, under: p.Under}, nil
 }
 
-// moved says whether the bookmark that a source follows is elsewhere now.
+// moved says whether the bookmark that a source follows is elsewhere now, or gone.
 func (r *Room) moved(ctx context.Context, b *binding) bool {
 	if b.Repo == "" || r.Repos.Tip == nil {
 		return false
 	}
-	tip := r.Repos.Tip(ctx, b.repoID, b.At)
-	return tip != "" && tip != b.Commit
+	tip, known := r.Repos.Tip(ctx, b.repoID, b.At)
+	return known && tip != b.Commit
 }
 
 func (r *Room) repoSight(ctx context.Context, b *binding) func(path string) bool {

@@ -35,8 +35,12 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 	case len(in.Query) > maxQuery:
 		return out, bad("the question is longer than %d bytes", maxQuery)
 	}
-	err := r.DB.ReadWide(ctx, func(tx *db.Tx) error {
-		s, err := r.look(ctx, tx, in.Source)
+	found, err := r.connectors(ctx) // not inside, where it would need a second connection
+	if err != nil {
+		return out, err
+	}
+	err = r.DB.ReadWide(ctx, func(tx *db.Tx) error {
+		s, err := r.look(ctx, tx, in.Source, found)
 		if err != nil || len(s.names) == 0 {
 			return err
 		}
@@ -51,7 +55,7 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 }
 
 // look makes the sight of a caller: the sources that it may read, without the files that policy keeps from it, and what is counted there.
-func (r *Room) look(ctx context.Context, tx *db.Tx, only string) (*sight, error) {
+func (r *Room) look(ctx context.Context, tx *db.Tx, only string, found map[string]string) (*sight, error) {
 	c := op.CallerFrom(ctx)
 	s := &sight{names: map[int64]string{}, files: map[int64]file{}, search: postings.Search{Tx: tx, Table: posted, Tenant: c.Tenant}}
 	rows, err := tx.Query("SELECT "+columns+" FROM source WHERE tenant = ? AND state IN ('active', 'paused') AND (? = '' OR name = ?)",
@@ -70,7 +74,7 @@ func (r *Room) look(ctx context.Context, tx *db.Tx, only string) (*sight, error)
 		var files []file
 		rows, err = tx.Query("SELECT "+fileColumns+" FROM source_file WHERE tenant = ? AND place = ? AND texts > 0", c.Tenant, b.nr)
 		files, err = db.Collect(rows, err, scanFile)
-		sees := r.sight(ctx, b)
+		sees := r.sight(ctx, b, found)
 		for _, f := range files {
 			if !sees(f.path) {
 				hidden = append(hidden, f.nr)

@@ -21,14 +21,15 @@ const posted = "source_posting"
 // binding is a source as it is stored.
 type binding struct {
 	wire.Source
-	tenant   string
-	nr       int64
-	owner    []byte // the caller with whose eyes the folder is read
-	home     string // the server on whose machine the folder is
-	origin   string // where it is, as text, if it is no folder
-	repoID   string
-	lookedAt time.Time
-	accepted bool // a person saw that most of its files are gone, and let it go on
+	tenant      string
+	nr          int64
+	owner       []byte // the caller with whose eyes the folder is read
+	home        string // the server on whose machine the folder is
+	origin      string // where it is, as text, if it is no folder
+	repoID      string
+	connectorID string
+	lookedAt    time.Time
+	accepted    bool // a person saw that most of its files are gone, and let it go on
 }
 
 const columns = "tenant, name, nr, folder, state, reason, owner, owner_name, home, every, wanted, made_at, looked_at, imported_at, " +
@@ -42,7 +43,7 @@ func scan(rows interface{ Scan(...any) error }) (*binding, error) {
 		&imported, &s.origin, &s.Commit)
 	if err == nil && s.origin != "" {
 		at, _ := parseOrigin(s.origin) //nolint:errcheck // nobody vouches for one that cannot be read
-		s.From, s.repoID = at.From, at.RepoID
+		s.From, s.repoID, s.connectorID = at.From, at.RepoID, at.ConnectorID
 	}
 	s.owner, s.Waiting, s.accepted = []byte(owner), wanted > 0, wanted == sure
 	s.MadeAt, s.lookedAt, s.ImportedAt = db.Time(made), db.Time(looked), db.Time(imported)
@@ -52,7 +53,9 @@ func scan(rows interface{ Scan(...any) error }) (*binding, error) {
 func scanRow(rows *sql.Rows) (*binding, error) { return scan(rows) }
 
 // place is where it is.
-func (s *binding) place() resolved { return resolved{From: s.From, RepoID: s.repoID} }
+func (s *binding) place() resolved {
+	return resolved{From: s.From, RepoID: s.repoID, ConnectorID: s.connectorID}
+}
 
 // What is wanted of a source: nothing, an import, or one that a person let go on although most of its files are gone.
 const (

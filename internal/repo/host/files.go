@@ -62,17 +62,22 @@ func (h *Host) Files(ctx context.Context, ref, at string) (*Files, error) {
 	return f, nil
 }
 
-// commitAt is where a bookmark is, or the commit of an id.
+// commitAt is where a bookmark is, or the commit of an id. 40 digits are a commit, whatever bookmark is called so: who may push does not
+// choose what they mean.
 func (s *served) commitAt(r *repo.Repo, at string) (repo.CommitID, error) {
+	if id, ok := repo.ParseCommitID(at); ok {
+		if r.Index.Has(id) {
+			return id, nil
+		}
+		return "", fault.New(fault.NotFound, "repo.files", "%s has no commit %s", s.name, at).
+			WithNext("name a bookmark, or a commit by its 40 digits; see: tandem repo list")
+	}
 	if t, ok := r.View.Bookmarks[at]; ok && !repo.IsAbsentTarget(t) {
 		id, ok := t.AsResolved()
 		if !ok {
 			return "", fault.New(fault.Conflict, "repo.files", "the bookmark %s of %s is in conflict: it is at several commits", clip(at), s.name).
 				WithNext("move it to one of them: tandem bookmark set %s -r COMMIT", clip(at))
 		}
-		return id, nil
-	}
-	if id, ok := repo.ParseCommitID(at); ok && r.Index.Has(id) {
 		return id, nil
 	}
 	return "", fault.New(fault.NotFound, "repo.files", "%s has no bookmark and no commit %q", s.name, clip(at)).
@@ -147,19 +152,27 @@ func (s *served) sight(ctx context.Context) func(path string) bool {
 	return func(p string) bool { return op.SeesTracked(ctx, path.Join(root, p), at) }
 }
 
-// Tip is the commit at which a bookmark of a served repository is now, "" where it is nowhere or at several: whether something moved.
-func (h *Host) Tip(ctx context.Context, ref, bookmark string) string {
+// Tip is the commit at which a bookmark of a served repository is now, "" where there is none any more: whether something moved. It is not
+// known where the repository cannot be read, or the bookmark is at several. 40 digits are a commit, which does not move.
+func (h *Host) Tip(ctx context.Context, ref, bookmark string) (commit string, known bool) {
 	s := h.lookup(ref)
 	if s == nil {
-		return ""
+		return "", false
+	}
+	if _, ok := repo.ParseCommitID(bookmark); ok {
+		return bookmark, true
 	}
 	v, _, _, err := s.view(ctx)
 	if err != nil {
-		return ""
+		return "", false
 	}
-	id, ok := v.Bookmark(bookmark).AsResolved()
+	t, there := v.Bookmarks[bookmark]
+	if !there || repo.IsAbsentTarget(t) {
+		return "", true
+	}
+	id, ok := t.AsResolved()
 	if !ok {
-		return ""
+		return "", false
 	}
-	return id.Hex()
+	return id.Hex(), true
 }
