@@ -65,7 +65,7 @@ func (d *Daemon) makeForges() {
 			_, err := keys.Put(tx, tenant, name, value, by)
 			return err
 		}}, Work: j.Shown, Landed: j.PulledIn}
-	j.Pull = r.Of
+	j.Pull, j.Unpost = r.Of, r.Forget
 	d.rooms.forge = r
 }
 

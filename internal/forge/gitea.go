@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"tandem/internal/fault"
@@ -12,7 +13,10 @@ import (
 )
 
 // gitea is Gitea and Forgejo: https://HOST/api/v1.
-type gitea struct{ *rest }
+type gitea struct {
+	*rest
+	asked map[int64][]giteaReview // of this visit
+}
 
 // Find reads the pull request of a branch by its two ends.
 func (g gitea) Find(ctx context.Context, branch, base string) (*there, error) {
@@ -35,7 +39,13 @@ type giteaReview struct {
 }
 
 func (g gitea) reviews(ctx context.Context, n int64) (out []giteaReview, err error) {
-	err = g.call(ctx, "GET", fmt.Sprintf("/pulls/%d/reviews", n), url.Values{"limit": {"50"}}, nil, &out)
+	if out, is := g.asked[n]; is {
+		return out, nil
+	}
+	err = g.call(ctx, "GET", fmt.Sprintf("/pulls/%d/reviews", n), url.Values{"limit": {"50"}}, nil, (*many[giteaReview])(&out))
+	if err == nil {
+		g.asked[n] = out
+	}
 	return out, missing(err, "%s shows no reviews of %d", g.name, n)
 }
 
@@ -49,17 +59,19 @@ func (g gitea) Comments(ctx context.Context, n int64) ([]wire.Comment, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range all {
+	threads := 0
+	for _, v := range slices.Backward(all) {
 		if v.State == "PENDING" { // nobody published it yet
 			continue
 		}
 		if v.Body != "" {
 			out = append(out, wire.Comment{ID: fmt.Sprintf("r%d", v.ID), By: v.User.name(), Text: fault.Clip(v.Body, maxSaid), At: v.At})
 		}
-		if v.Comments == 0 {
+		if v.Comments == 0 || threads == maxThreads {
 			continue
 		}
-		var lines []comment
+		threads++
+		var lines many[comment]
 		if err := g.call(ctx, "GET", fmt.Sprintf("/pulls/%d/reviews/%d/comments", n, v.ID), nil, nil, &lines); err != nil {
 			return nil, missing(err, "%s shows no comments of that review", g.name)
 		}

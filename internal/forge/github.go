@@ -39,12 +39,15 @@ func hash(text string) string {
 }
 
 // github is GitHub: https://api.github.com, or https://HOST/api/v3 where it is a company's own.
-type github struct{ *rest }
+type github struct {
+	*rest
+	asked map[int64][]githubReview // of this visit
+}
 
 // Find lists the open pull requests of a branch.
 func (g github) Find(ctx context.Context, branch, base string) (*there, error) {
 	owner, _, _ := strings.Cut(g.repo, "/")
-	var all []there
+	var all many[there]
 	err := g.call(ctx, "GET", "/pulls", url.Values{"state": {"open"}, "head": {owner + ":" + branch}, "base": {base}}, nil, &all)
 	if err != nil {
 		return nil, missing(err, "%s shows no pull requests", g.name)
@@ -67,7 +70,13 @@ type githubReview struct {
 }
 
 func (g github) reviews(ctx context.Context, n int64) (out []githubReview, err error) {
-	err = g.call(ctx, "GET", fmt.Sprintf("/pulls/%d/reviews", n), url.Values{"per_page": {"100"}}, nil, &out)
+	if out, is := g.asked[n]; is {
+		return out, nil
+	}
+	err = g.call(ctx, "GET", fmt.Sprintf("/pulls/%d/reviews", n), url.Values{"per_page": {"100"}}, nil, (*many[githubReview])(&out))
+	if err == nil {
+		g.asked[n] = out
+	}
 	return out, missing(err, "%s shows no reviews of %d", g.name, n)
 }
 
@@ -105,12 +114,12 @@ func (g github) Reviews(ctx context.Context, n int64) (out []wire.Review, err er
 // statuses are what services said of a commit by the older way, which both kinds have.
 func (r *rest) statuses(ctx context.Context, commit string) (out []wire.Check, err error) {
 	var said struct {
-		Statuses []struct {
+		Statuses many[struct {
 			Context string `json:"context"`
 			State   string `json:"state"`  // GitHub's word
 			Status  string `json:"status"` // Gitea's
 			Target  string `json:"target_url"`
-		} `json:"statuses"`
+		}] `json:"statuses"`
 	}
 	err = r.call(ctx, "GET", "/commits/"+commit+"/status", url.Values{"per_page": {"100"}, "limit": {"50"}}, nil, &said)
 	if errors.Is(err, errGone) { // nothing was said
@@ -121,7 +130,7 @@ func (r *rest) statuses(ctx context.Context, commit string) (out []wire.Check, e
 		if state == "" {
 			state = pending
 		}
-		out = append(out, wire.Check{Name: fault.Clip(s.Context, 100), State: state, Commit: commit, URL: r.page(s.Target)})
+		out = append(out, wire.Check{Name: fault.Clip(s.Context, 100), State: state, Commit: commit, URL: page(s.Target)})
 	}
 	return out, err
 }
@@ -133,12 +142,12 @@ func (g github) Checks(ctx context.Context, commit string) ([]wire.Check, error)
 		return nil, err
 	}
 	var ran struct {
-		Runs []struct {
+		Runs many[struct {
 			Name       string `json:"name"`
 			Status     string `json:"status"`
 			Conclusion string `json:"conclusion"`
 			URL        string `json:"html_url"`
-		} `json:"check_runs"`
+		}] `json:"check_runs"`
 	}
 	err = g.call(ctx, "GET", "/commits/"+commit+"/check-runs", url.Values{"per_page": {"100"}}, nil, &ran)
 	if errors.Is(err, errGone) {
@@ -151,7 +160,7 @@ func (g github) Checks(ctx context.Context, commit string) ([]wire.Check, error)
 				state = green
 			}
 		}
-		out = append(out, wire.Check{Name: fault.Clip(c.Name, 100), State: state, Commit: commit, URL: g.page(c.URL)})
+		out = append(out, wire.Check{Name: fault.Clip(c.Name, 100), State: state, Commit: commit, URL: page(c.URL)})
 	}
 	return out, err
 }

@@ -115,6 +115,9 @@ func (r *Room) add(ctx context.Context, in wire.AddIn) (*wire.Forge, error) {
 	}
 	c := op.CallerFrom(ctx)
 	if in.Secret != "" {
+		if err := r.lends(ctx, c.Tenant, f); err != nil {
+			return nil, err
+		}
 		err = r.visit(ctx, c.Tenant, f, func(l *lent) error { return l.Can(ctx) })
 	} else {
 		err = visitor(f, in.Token).Can(ctx)
@@ -136,6 +139,28 @@ func (r *Room) add(ctx context.Context, in wire.AddIn) (*wire.Forge, error) {
 		}
 		return r.Keys.Put(tx, c.Tenant, secretName(f.Name), in.Token, c.Name)
 	})
+}
+
+// lends refuses a sealed token to a forge that it is not for: one that others use goes to their address alone, and whoever lends it has to
+// be allowed to change what it serves.
+func (r *Room) lends(ctx context.Context, tenant string, f *wire.Forge) error {
+	denied := fault.New(fault.Denied, "forge.add", "you may not use the sealed token %s", f.Secret).
+		WithNext("add the forge with a token of its own: tandem forge add %s %s", f.Name, f.Repo)
+	if !op.Allowed(ctx, "forge.admin", at(strings.TrimPrefix(f.Secret, secretName("")))) {
+		return denied
+	}
+	all, err := r.all(ctx, tenant)
+	for _, g := range all {
+		switch {
+		case g.Secret != f.Secret:
+		case !op.Allowed(ctx, "forge.admin", at(g.Name)):
+			return denied
+		case g.URL != f.URL || g.Kind != f.Kind:
+			return fault.New(fault.Conflict, "forge.add", "%s is the token of %s at %s, and is not sent to %s", f.Secret, g.Name, g.URL, f.URL).
+				WithNext("add the forge with a token of its own: tandem forge add %s %s", f.Name, f.Repo)
+		}
+	}
+	return err
 }
 
 func (r *Room) get(ctx context.Context, in wire.NameIn) (*wire.Shown, error) {

@@ -20,12 +20,18 @@ const maxPush = 10 * time.Minute
 
 // chosen is the forge that a job is posted to: where it is posted already, the one that is named, or the only one.
 func (r *Room) chosen(ctx context.Context, tenant, name string, p *pull) (*wire.Forge, error) {
-	if p != nil {
+	if p != nil && (p.Number > 0 || name == "") {
 		if name != "" && name != p.Forge {
 			return nil, fault.New(fault.Conflict, "forge.post", "the job is posted at %s already", p.Ref()).
 				WithNext("see it: tandem job pull %s", p.Job)
 		}
-		name = p.Forge
+		f, err := r.load(ctx, tenant, p.Forge)
+		if err == nil {
+			err = p.other("forge.post", f)
+		}
+		if err == nil || p.Number > 0 {
+			return f, err
+		}
 	}
 	if name == "" {
 		all, err := r.all(ctx, tenant)
@@ -43,8 +49,7 @@ func (r *Room) chosen(ctx context.Context, tenant, name string, p *pull) (*wire.
 
 // drafted is what would be posted of a job.
 func (r *Room) drafted(ctx context.Context, tenant string, f *wire.Forge, j *jobs.Job, p *pull) (*wire.Drafted, error) {
-	title, _, _ := strings.Cut(strings.TrimSpace(j.Task), "\n")
-	title = strings.TrimPrefix(title, j.From+": ")
+	title := strings.TrimPrefix(j.Title(), j.From+": ")
 	d := &wire.Drafted{Forge: f.Name, Where: f.URL + "/" + f.Repo, Commit: j.Commit, Branch: "tandem/" + j.ID, Base: j.Onto,
 		Title: fault.Clip(title, 200)}
 	var b strings.Builder
@@ -55,27 +60,38 @@ func (r *Room) drafted(ctx context.Context, tenant string, f *wire.Forge, j *job
 	case j.Check == "":
 		b.WriteString("No check ran.\n")
 	case j.Verdict == jobs.Unchecked:
-		fmt.Fprintf(&b, "The check `%s` has not run on %.12s.\n", j.Check, j.Commit)
+		fmt.Fprintf(&b, "The check `%s` has not run on these files (%.12s here).\n", j.Check, j.Commit)
 	default:
-		fmt.Fprintf(&b, "The check `%s` is %s on %.12s.\n", j.Check, j.Verdict, j.Commit)
+		fmt.Fprintf(&b, "The check `%s` is %s on these files (%.12s here).\n", j.Check, j.Verdict, j.Commit)
 	}
 	if len(j.Altered) > 0 {
 		fmt.Fprintf(&b, "Changed of what the check consists of: `%s`\n", strings.Join(j.Altered, "`, `"))
 	}
 	fmt.Fprintf(&b, "\nAn agent (%s) wrote it; %s looked at it. %s\n", j.Agent, op.CallerFrom(ctx).Name, j.ID)
 	d.Text = b.String()
-	if p != nil {
-		d.Number, d.Base = p.Number, p.Base
+	if p != nil && p.Number > 0 && p.Where == where(f) {
+		if d.Base = p.Base; p.State != wire.Closed { // one that was closed there stays so: another one is opened
+			d.Number = p.Number
+		}
 		return d, nil
 	}
 	// A job on top of another one is posted on top of that one's pull request.
-	below, err := r.pulls(ctx, "tenant = ? AND forge = ? AND state = ?", tenant, f.Name, string(wire.Open))
-	for _, q := range below {
-		if q.Local == j.Onto && q.Repo == j.Repo {
-			d.Base = q.Branch
-		}
+	below, err := r.below(ctx, tenant, f, j)
+	if below != nil {
+		d.Base = below.Branch
 	}
 	return d, err
+}
+
+// below is the pull request of the job that another one stands on; nil where there is none.
+func (r *Room) below(ctx context.Context, tenant string, f *wire.Forge, j *jobs.Job) (*pull, error) {
+	all, err := r.pulls(ctx, "tenant = ? AND forge = ? AND state = ?", tenant, f.Name, string(wire.Open))
+	for _, q := range all {
+		if q.Local == j.Onto && q.Repo == j.Repo && q.Where == where(f) {
+			return q, err
+		}
+	}
+	return nil, err
 }
 
 func (r *Room) draft(ctx context.Context, in wire.DraftIn) (*wire.Drafted, error) {
@@ -112,7 +128,7 @@ func (r *Room) post(ctx context.Context, in wire.PostIn) (*wire.Pull, error) {
 	if !op.Allowed(ctx, "forge.post", at(f.Name)) {
 		return nil, fault.New(fault.Denied, "forge.post", "you may not post to %s", f.Name)
 	}
-	if p != nil && p.State != wire.Open {
+	if p != nil && p.State == wire.Merged {
 		return nil, fault.New(fault.Conflict, "forge.post", "the pull request %s is %s", p.Ref(), p.State).
 			WithNext("see it: tandem job pull %s", in.ID)
 	}
@@ -130,10 +146,11 @@ func (r *Room) post(ctx context.Context, in wire.PostIn) (*wire.Pull, error) {
 	d.Title, d.Text = cmp.Or(in.Title, d.Title), cmp.Or(in.Text, d.Text)
 	op.Note(ctx, "commit", j.Commit)
 	op.Note(ctx, "forge", d.Where)
-	if p == nil {
-		p = &pull{Pull: wire.Pull{Job: j.ID, Forge: f.Name, State: wire.Open, Branch: d.Branch, Base: d.Base, By: c.Name},
-			Local: "tandem/" + called(j.ID), Repo: j.Repo}
+	if p == nil || p.Number == 0 && p.Where != where(f) {
+		p = &pull{Pull: wire.Pull{Job: j.ID, Forge: f.Name, Branch: d.Branch, By: c.Name}, Local: "tandem/" + called(j.ID), Repo: j.Repo,
+			Where: where(f)}
 	}
+	p.State, p.Number, p.Base = wire.Open, d.Number, d.Base
 	err = r.visit(ctx, c.Tenant, f, func(l *lent) error { return r.deliver(ctx, c.Tenant, l, j, d, p) })
 	if err != nil {
 		return nil, err
@@ -152,19 +169,20 @@ func (r *Room) deliver(ctx context.Context, tenant string, l *lent, j *jobs.Job,
 	if err != nil {
 		return err
 	}
-	if err := r.fits(ctx, refs, j, d); err != nil {
+	as, err := r.alone(ctx, tenant, refs, j, d, p)
+	if err != nil {
 		return err
 	}
 	if err := r.DB.Write(ctx, func(tx *db.Tx) error { return r.save(tx, tenant, p) }); err != nil {
 		return err
 	}
-	if from := refs["refs/heads/"+d.Branch]; from != j.Commit {
+	if from := refs["refs/heads/"+d.Branch]; from != as {
 		have := make([]string, 0, len(refs))
 		for _, id := range refs {
 			have = append(have, id)
 		}
-		if err := l.remote.push(ctx, d.Branch, from, j.Commit, func(w io.Writer) error {
-			return r.Tools.Pack(ctx, j.Repo, j.Commit, have, w)
+		if err := l.remote.push(ctx, d.Branch, from, as, func(w io.Writer) error {
+			return r.Tools.Pack(ctx, j.Repo, as, have, w)
 		}); err != nil {
 			return err
 		}
@@ -177,29 +195,23 @@ func (r *Room) deliver(ctx context.Context, tenant string, l *lent, j *jobs.Job,
 		if err != nil {
 			return err
 		}
-		p.Number, p.URL = found.Number, found.URL
-	} else if err := l.Edit(ctx, p.Number, d.Title, d.Text); err != nil {
-		return err
+		if found.Number < 1 {
+			return fault.New(fault.Unavailable, "forge.post", "%s did not say which number the pull request has", d.Forge).
+				WithNext("say it again: tandem job post %s", j.ID)
+		}
+		p.Number, p.URL = found.Number, page(found.URL)
+	} else {
+		now, err := l.Pull(ctx, p.Number)
+		if err == nil {
+			err = p.same(now)
+		}
+		if err == nil {
+			err = l.Edit(ctx, p.Number, d.Title, d.Text)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	p.Title, p.Commit, p.Problem, p.Checks = d.Title, j.Commit, "", nil
+	p.Title, p.Commit, p.Problem, p.Checks, p.Moved = d.Title, j.Commit, "", nil, r.DB.Now()
 	return r.DB.Write(ctx, func(tx *db.Tx) error { return r.save(tx, tenant, p) })
-}
-
-// fits refuses what a person did not look at: commits of this repository that the branch there lacks, and what somebody else pushed.
-func (r *Room) fits(ctx context.Context, refs map[string]string, j *jobs.Job, d *wire.Drafted) error {
-	base, there := refs["refs/heads/"+d.Base], refs["refs/heads/"+d.Branch]
-	if base == "" {
-		return fault.New(fault.Conflict, "forge.post", "%s has no branch %s", d.Forge, d.Base).
-			WithNext("push it there first, or start the job for a branch that is there: --onto BRANCH")
-	}
-	if j.Base != base && !r.Tools.Holds(ctx, j.Repo, base, j.Base) {
-		return fault.New(fault.Conflict, "forge.post", "the job began at %.12s, and %s at %s is not known to hold that: commits that nobody "+
-			"looked at would be posted, too", j.Base, d.Base, d.Forge).
-			WithNext("fetch it, push what is missing, then post again: git -C %s fetch", j.Repo)
-	}
-	if there != "" && there != j.Commit && !r.Tools.Holds(ctx, j.Repo, j.Commit, there) {
-		return fault.New(fault.Conflict, "forge.post", "somebody pushed %.12s to %s, which the job does not hold", there, d.Branch).
-			WithNext("look at it there: %s", d.Where)
-	}
-	return nil
 }

@@ -57,6 +57,9 @@ type there struct {
 		Ref string `json:"ref"`
 		SHA string `json:"sha"`
 	} `json:"head"`
+	Base struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
 }
 
 type user struct {
@@ -77,6 +80,7 @@ type rest struct {
 	repo   string // OWNER/NAME
 	name   string // what it is called here
 	head   func(http.Header)
+	left   int64 // how many bytes this visit may read
 }
 
 // errGone is what a forge does not have, or does not show.
@@ -110,12 +114,16 @@ func (r *rest) call(ctx context.Context, method, path string, query url.Values, 
 		return r.away(err)
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(res.Body, min(maxAnswer, r.left)+1))
 	if err != nil {
 		return r.away(err)
 	}
-	if len(text) > maxAnswer {
-		return fault.New(fault.Exhausted, "forge", "%s answers with more than %d bytes", r.name, maxAnswer)
+	if r.left -= int64(len(text)); len(text) > maxAnswer || r.left < 0 {
+		return fault.New(fault.Exhausted, "forge", "%s answers with more than %d bytes at once, or %d in all", r.name, maxAnswer, maxVisit).
+			WithNext("look at it there: tandem forge show %s", r.name)
+	}
+	if err := rate(r.name, res.StatusCode, res.Header, time.Now()); err != nil {
+		return err
 	}
 	if res.StatusCode >= 300 {
 		return r.refusal(res.StatusCode, text)
@@ -123,7 +131,10 @@ func (r *rest) call(ctx context.Context, method, path string, query url.Values, 
 	if out == nil || len(bytes.TrimSpace(text)) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(text, out); err != nil {
+	if err := json.Unmarshal(text, out); errors.Is(err, errMany) {
+		return fault.New(fault.Exhausted, "forge", "%s lists more than %d things at once", r.name, maxListed).
+			WithNext("look at it there: tandem forge show %s", r.name)
+	} else if err != nil {
 		return fault.New(fault.Unavailable, "forge", "%s does not answer as a forge of its kind does", r.name).
 			WithNext("see where it is: tandem forge show %s", r.name)
 	}
@@ -155,8 +166,6 @@ func (r *rest) refusal(status int, text []byte) error {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return fault.New(fault.Denied, "forge", "%s does not let the token do that (%d): %q", r.name, status, words).
 			WithNext("add it anew with another token: tandem forge add %s OWNER/REPO", r.name)
-	case status == http.StatusTooManyRequests:
-		return fault.New(fault.Exhausted, "forge", "%s refuses requests for their rate", r.name)
 	case status >= 500:
 		return fault.New(fault.Unavailable, "forge", "%s has a problem of its own (%d)", r.name, status)
 	}
@@ -196,14 +205,14 @@ type issue struct {
 	URL    string    `json:"html_url"`
 	User   *user     `json:"user"`
 	Pull   *struct{} `json:"pull_request"`
-	Labels []struct {
+	Labels many[struct {
 		Name string `json:"name"`
-	} `json:"labels"`
+	}] `json:"labels"`
 }
 
 func (r *rest) issued(i issue) *wire.Issued {
 	out := &wire.Issued{Ref: fmt.Sprintf("%s#%d", r.name, i.Number), Number: i.Number, Title: fault.Clip(i.Title, 300),
-		Text: fault.Clip(i.Body, maxText), State: fault.Clip(i.State, 20), By: i.User.name(), URL: r.page(i.URL)}
+		Text: fault.Clip(i.Body, maxText), State: fault.Clip(i.State, 20), By: i.User.name(), URL: page(i.URL)}
 	for _, l := range i.Labels[:min(len(i.Labels), 20)] {
 		out.Labels = append(out.Labels, fault.Clip(l.Name, 60))
 	}
@@ -211,7 +220,7 @@ func (r *rest) issued(i issue) *wire.Issued {
 }
 
 // page is an address of a page, if it is one.
-func (r *rest) page(address string) string {
+func page(address string) string {
 	if u, err := url.Parse(address); err != nil || u.Scheme != "https" && u.Scheme != "http" || len(address) > 500 {
 		return ""
 	}
@@ -229,7 +238,7 @@ func (r *rest) Issue(ctx context.Context, n int64) (*wire.Issued, error) {
 
 // Issues lists open issues, newest first.
 func (r *rest) Issues(ctx context.Context) ([]*wire.Issued, error) {
-	var all []issue
+	var all many[issue]
 	q := url.Values{"state": {"open"}, "type": {"issues"}, "per_page": {"50"}, "limit": {"50"}}
 	if err := r.call(ctx, "GET", "/issues", q, nil, &all); err != nil {
 		return nil, missing(err, "%s shows no issues", r.name)
@@ -287,7 +296,7 @@ func (c comment) said(kind string) wire.Comment {
 func (r *rest) conversation(ctx context.Context, path, kind string) (out []wire.Comment, err error) {
 	seen := map[string]bool{}
 	for page := 1; page <= maxPages; page++ {
-		var some []comment
+		var some many[comment]
 		q := url.Values{"per_page": {fmt.Sprint(perPage)}, "limit": {fmt.Sprint(perPage)}, "page": {fmt.Sprint(page)}}
 		if err := r.call(ctx, "GET", path, q, nil, &some); err != nil {
 			return out, missing(err, "%s shows no comments there", r.name)

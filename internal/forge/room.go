@@ -28,7 +28,7 @@ var schema embed.FS
 var Migrations = db.Migrations{Room: "forge", FS: schema}
 
 // Secrets are the names that forges' tokens have.
-var Secrets = []secret.Owned{{Prefix: "forge/"}}
+var Secrets = []secret.Owned{{Prefix: "forge/", Kind: "forge"}}
 
 func secretName(name string) string { return "forge/" + name }
 
@@ -53,8 +53,10 @@ type Room struct {
 
 	// Work is a job in review whose commit the caller looked at, whole. Where it is to be merged it is refused as a merge would be.
 	Work func(ctx context.Context, operation, id, commit string, merges bool) (*jobs.Job, error)
-	// Landed tells a job that its pull request was merged at the forge.
-	Landed func(ctx context.Context, tenant, id string, p *wire.Pull) error
+	// Landed tells a job that its pull request was merged at the forge; why it does not end is said.
+	Landed func(ctx context.Context, tenant, id string, p *wire.Pull) (why string, err error)
+
+	rests rests // forges that refused requests for their rate
 }
 
 func at(name string) op.Resource { return op.Resource{Kind: "forge", Path: "/" + name} }
@@ -105,13 +107,6 @@ func (r *Room) load(ctx context.Context, tenant, name string) (*wire.Forge, erro
 	return f, err
 }
 
-// pull is a pull request as it is stored.
-type pull struct {
-	wire.Pull
-	Local string `json:"local,omitempty"` // the job's own branch here
-	Repo  string `json:"repo,omitempty"`  // the repository's folder
-}
-
 func scanPull(row interface{ Scan(...any) error }) (*pull, error) {
 	var body string
 	if err := row.Scan(&body); err != nil {
@@ -142,7 +137,13 @@ func (r *Room) save(tx *db.Tx, tenant string, p *pull) error {
 	}
 	_, err = tx.Exec(`INSERT INTO forge_pull (tenant, job, forge, state, home, body, looked_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, job) DO UPDATE SET forge = excluded.forge, state = excluded.state, body = excluded.body,
-		looked_at = excluded.looked_at`, tenant, p.Job, p.Forge, string(p.State), r.Home, string(body), p.LookedAt)
+		looked_at = excluded.looked_at`, tenant, p.Job, p.Forge, p.stage(), r.Home, string(body), p.turn())
+	return err
+}
+
+// Forget takes what is known of a job's pull request away, with what people wrote there.
+func (r *Room) Forget(tx *db.Tx, tenant, job string) error {
+	_, err := tx.Exec("DELETE FROM forge_pull WHERE tenant = ? AND job = ?", tenant, job)
 	return err
 }
 
@@ -166,11 +167,15 @@ type lent struct {
 
 // visit lends a forge's token to fn. It is sent to the forge's own origin alone: no redirect is followed.
 func (r *Room) visit(ctx context.Context, tenant string, f *wire.Forge, fn func(*lent) error) error {
+	if err := r.rests.over(tenant, f, r.DB.Now()); err != nil {
+		return err
+	}
 	lends := false
 	err := r.Keys.Lend(ctx, tenant, f.Secret, func(v []byte) error {
 		lends = true
 		return fn(visitor(f, string(v)))
 	})
+	r.rests.heard(tenant, f, r.DB.Now(), err)
 	if !lends && fault.Is(err, fault.NotFound) {
 		return fault.New(fault.Conflict, "forge", "no token is sealed as %s", f.Secret).
 			WithNext("seal it: tandem secret set %s", f.Secret)
@@ -186,7 +191,7 @@ func visitor(f *wire.Forge, token string) *lent {
 	client := &http.Client{Transport: guard.Transport(), CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
-	api := &rest{client: client, repo: f.Repo, name: f.Name}
+	api := &rest{client: client, repo: f.Repo, name: f.Name, left: maxVisit}
 	l := &lent{remote: &remote{client: client, url: f.URL + "/" + f.Repo + ".git", token: token, name: f.Name}}
 	switch f.Kind {
 	case wire.GitHub:
@@ -198,11 +203,11 @@ func visitor(f *wire.Forge, token string) *lent {
 			h.Set("Accept", "application/vnd.github+json")
 			h.Set("X-GitHub-Api-Version", "2022-11-28")
 		}
-		l.forged = github{api}
+		l.forged = github{api, map[int64][]githubReview{}}
 	default:
 		api.root = f.URL + "/api/v1"
 		api.head = func(h http.Header) { h.Set("Authorization", "token "+token) }
-		l.forged = gitea{api}
+		l.forged = gitea{api, map[int64][]giteaReview{}}
 	}
 	return l
 }

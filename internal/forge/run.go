@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"tandem/internal/db"
@@ -11,8 +12,11 @@ import (
 	"tandem/internal/forge/wire"
 )
 
-// atOnce bounds how many pull requests are looked at in one round: forges count requests.
-const atOnce = 20
+// How many pull requests are looked at in one round, in all and at one forge: forges count requests.
+const (
+	atOnce  = 100
+	forEach = 10
+)
 
 // Run looks at open pull requests from time to time, those first that were looked at longest ago. It calls no model.
 func (r *Room) Run(ctx context.Context) {
@@ -33,9 +37,13 @@ type due struct {
 	pull   *pull
 }
 
+// round looks at those whose turn it is, at all forges at the same time: one that is slow keeps no other waiting.
 func (r *Room) round(ctx context.Context) {
-	rows, err := r.DB.Query(ctx, "SELECT tenant, body FROM forge_pull WHERE state = ? AND home = ? ORDER BY looked_at LIMIT ?",
-		string(wire.Open), r.Home, atOnce)
+	ctx, cancel := context.WithTimeout(ctx, maxRound)
+	defer cancel()
+	rows, err := r.DB.Query(ctx, `SELECT tenant, body FROM forge_pull WHERE state IN (?, ?) AND home = ? AND looked_at <= ? AND EXISTS
+		(SELECT 1 FROM forge WHERE forge.tenant = forge_pull.tenant AND forge.name = forge_pull.forge) ORDER BY looked_at LIMIT ?`,
+		string(wire.Open), landing, r.Home, r.DB.Now().Add(-often), atOnce)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (d due, err error) {
 		var body string
 		if err = rows.Scan(&d.tenant, &body); err == nil {
@@ -49,15 +57,35 @@ func (r *Room) round(ctx context.Context) {
 		}
 		return
 	}
+	at := map[string][]due{}
 	for _, d := range all {
+		if k := d.tenant + " " + d.pull.Forge; len(at[k]) < forEach {
+			at[k] = append(at[k], d)
+		}
+	}
+	var under sync.WaitGroup
+	for _, some := range at {
+		under.Go(func() { r.looks(ctx, some) })
+	}
+	under.Wait()
+}
+
+// looks looks at pull requests of one forge, until it wants to be left alone.
+func (r *Room) looks(ctx context.Context, some []due) {
+	for _, d := range some {
+		look := r.look
+		if d.pull.stage() == landing { // the forge has said it
+			look = r.land
+		}
+		err := look(ctx, d.tenant, d.pull)
 		if ctx.Err() != nil {
 			return
 		}
-		if d.pull.Number == 0 { // its post did not end: a person says it again
-			continue
-		}
-		if err := r.look(ctx, d.tenant, d.pull); err != nil && ctx.Err() == nil {
+		if err != nil {
 			r.troubled(ctx, d, err)
+		}
+		if fault.Is(err, fault.Exhausted) {
+			return
 		}
 	}
 }

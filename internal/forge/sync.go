@@ -45,7 +45,12 @@ func (r *Room) sync(ctx context.Context, in wire.JobIn) (*wire.Pull, error) {
 
 // look asks the forge how a pull request stands, and keeps what it says.
 func (r *Room) look(ctx context.Context, tenant string, p *pull) error {
+	ctx, cancel := context.WithTimeout(ctx, maxLook)
+	defer cancel()
 	f, err := r.load(ctx, tenant, p.Forge)
+	if err == nil {
+		err = p.other("forge.sync", f)
+	}
 	if err != nil {
 		return err
 	}
@@ -60,10 +65,30 @@ func (r *Room) look(ctx context.Context, tenant string, p *pull) error {
 	if err := r.kept(ctx, tenant, p, before); err != nil {
 		return err
 	}
-	if p.State == wire.Merged {
-		return r.Landed(ctx, tenant, p.Job, &p.Pull)
+	return r.land(ctx, tenant, p)
+}
+
+// land tells the job that it was merged there, until it is over. What stands in its way is said with the pull request.
+func (r *Room) land(ctx context.Context, tenant string, p *pull) error {
+	if p.stage() != landing {
+		return nil
 	}
-	return nil
+	why, err := r.Landed(ctx, tenant, p.Job, &p.Pull)
+	if err != nil {
+		return err
+	}
+	if p.Problem = ""; why != "" {
+		p.Problem = "it is merged there, and the job stays here: " + why
+	}
+	p.Settled, p.LookedAt = why == "", r.DB.Now()
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		row, err := scanPull(tx.QueryRow("SELECT body FROM forge_pull WHERE tenant = ? AND job = ?"+tx.ForUpdate(), tenant, p.Job))
+		if err != nil || row.stage() != landing {
+			return err
+		}
+		row.Settled, row.Problem, row.LookedAt = p.Settled, p.Problem, p.LookedAt
+		return r.save(tx, tenant, row)
+	})
 }
 
 // ask reads everything that a forge says of a pull request.
@@ -79,8 +104,16 @@ func (p *pull) ask(ctx context.Context, l *lent) error {
 	if p.Reviews, err = l.Reviews(ctx, p.Number); err != nil {
 		return err
 	}
-	if p.Checks, err = l.Checks(ctx, p.Commit); err != nil {
+	as := p.as(p.Commit)
+	if p.Checks, err = l.Checks(ctx, as); err != nil {
 		return err
+	}
+	// What was pushed is spoken of here as the job's commit whose files it has.
+	for i := range p.Reviews {
+		p.Reviews[i].Commit = p.of(p.Reviews[i].Commit)
+	}
+	for i := range p.Checks {
+		p.Checks[i].Commit = p.of(p.Checks[i].Commit)
 	}
 	p.hear(comments)
 	p.Reviews, p.Checks = last(p.Reviews), last(p.Checks)
@@ -93,8 +126,12 @@ func (p *pull) ask(ctx context.Context, l *lent) error {
 	default:
 		p.State = wire.Open
 	}
-	if head := hash(now.Head.SHA); p.State == wire.Open && head != "" && head != p.Commit {
-		p.Problem = fmt.Sprintf("the branch %s stands at %.12s there, which tandem did not post", p.Branch, head)
+	if p.State == wire.Closed {
+		return nil
+	}
+	if p.Problem = p.stands(now); p.Problem != "" && p.State == wire.Merged {
+		// Something else was merged than what was posted, or elsewhere: no job ends by that.
+		p.Problem, p.Settled = "it was merged there as it was not posted, and the job stays here: "+p.Problem, true
 	}
 	return nil
 }
@@ -142,7 +179,11 @@ func (r *Room) kept(ctx context.Context, tenant string, p *pull, before []byte) 
 			return nil
 		}
 		p.remember(row.Comments) // an agent may have been told meanwhile
-		if err := r.save(tx, tenant, p); err != nil || bytes.Equal(then, now) {
+		moved := !bytes.Equal(then, now)
+		if moved {
+			p.Moved = tx.Now()
+		}
+		if err := r.save(tx, tenant, p); err != nil || !moved {
 			return err
 		}
 		// What people wrote stays out of the journal, which more people read than the job.
@@ -234,6 +275,9 @@ func (r *Room) merge(ctx context.Context, in wire.MergeIn) (*wire.Pull, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.other("forge.merge", f); err != nil {
+		return nil, err
+	}
 	if !op.Allowed(ctx, "forge.post", at(f.Name)) {
 		return nil, fault.New(fault.Denied, "forge.merge", "you may not post to %s", f.Name)
 	}
@@ -245,7 +289,16 @@ func (r *Room) merge(ctx context.Context, in wire.MergeIn) (*wire.Pull, error) {
 		return nil, err
 	}
 	op.Note(ctx, "commit", in.Commit)
-	err = r.visit(ctx, tenant, f, func(l *lent) error { return l.Merge(ctx, p.Number, p.Commit, p.Title) })
+	err = r.visit(ctx, tenant, f, func(l *lent) error {
+		now, err := l.Pull(ctx, p.Number)
+		if err == nil {
+			err = p.same(now)
+		}
+		if err != nil {
+			return err
+		}
+		return l.Merge(ctx, p.Number, p.as(p.Commit), p.Title)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (r *Room) roomFor(ctx context.Context, tx *db.Tx, c op.Caller) error {
 			return fault.New(fault.Exhausted, "job.start", "there are %d jobs already, and those that are over still have workspaces", all).
 				WithNext("discard some that nobody needs: tandem job stop JOB --discard")
 		}
-		if gone, err = forget(ctx, tx, old); err != nil {
+		if gone, err = r.forget(ctx, tx, old); err != nil {
 			return err
 		}
 		last = old[len(old)-1].ID
@@ -65,7 +65,7 @@ func (r *Room) roomFor(ctx context.Context, tx *db.Tx, c op.Caller) error {
 }
 
 // forget deletes those jobs that left nothing behind.
-func forget(ctx context.Context, tx *db.Tx, old []*Job) (gone int, err error) {
+func (r *Room) forget(ctx context.Context, tx *db.Tx, old []*Job) (gone int, err error) {
 	for _, j := range old {
 		if j.Path != "" || j.unread || j.next() {
 			continue
@@ -74,6 +74,9 @@ func forget(ctx context.Context, tx *db.Tx, old []*Job) (gone int, err error) {
 			if _, err := tx.Exec(q, j.Tenant, j.ID); err != nil {
 				return gone, err
 			}
+		}
+		if err := r.Unpost(tx, j.Tenant, j.ID); err != nil {
+			return gone, err
 		}
 		op.Seal(ctx, j.seal().Subject)
 		gone++

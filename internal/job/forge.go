@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"tandem/internal/fault"
 	forge "tandem/internal/forge/wire"
@@ -37,24 +38,36 @@ func (r *Room) Shown(ctx context.Context, operation, id, commit string, merges b
 	return &j.Job, nil
 }
 
-// PulledIn ends a job whose pull request was merged at its forge, where it stands at what was posted. One that went on since then stays.
-func (r *Room) PulledIn(ctx context.Context, tenant, id string, p *forge.Pull) error {
+// PulledIn ends a job whose pull request was merged at its forge, and says why it does not. A forge's word takes no work away: what is not
+// in the posted commit keeps the job and its workspace, and the commit stays in the repository under a ref of the job's.
+func (r *Room) PulledIn(ctx context.Context, tenant, id string, p *forge.Pull) (why string, err error) {
 	j, err := r.get(ctx, tenant, id)
 	if fault.Is(err, fault.NotFound) { // it was forgotten, or is of a copy
-		return nil
+		return "", nil
 	}
-	if err != nil {
-		return err
+	if err != nil || j.State == wire.Merged {
+		return "", err
 	}
-	if j.Commit != p.Commit || j.State != wire.Review && j.State != wire.Stopped {
-		return nil
+	switch {
+	case j.State != wire.Review && j.State != wire.Stopped, j.hushes():
+		return fmt.Sprintf("the job is %s here", j.State), nil
+	case j.Commit != p.Commit:
+		return fmt.Sprintf("the job here is at %.12s by now, and %.12s was posted", j.Commit, p.Commit), nil
+	case j.Path != "" && !r.Tools.Clean(ctx, j.Path, j.Branch, j.Commit):
+		return "its workspace " + j.Path + " holds work that was not posted", nil
 	}
-	err = r.settle(ctx, j, Event{Kind: Pulled, Commit: p.Commit, By: p.MergedBy, Text: p.Ref()})
-	if errors.Is(err, errStale) { // somebody moved it meanwhile
-		return nil
+	ref := refOf(j.ID)
+	if at := r.Tools.Tip(ctx, j.Repo, ref); at != j.Commit {
+		if err := r.Tools.Move(ctx, j.Repo, ref, j.Commit, at); err != nil {
+			return "", err
+		}
+	}
+	err = r.settle(ctx, j, Event{Kind: Pulled, Commit: p.Commit, By: p.MergedBy + " at " + p.Forge, Text: p.Ref(), Ref: ref})
+	if errors.Is(err, errStale) {
+		return "somebody moved the job meanwhile", nil
 	}
 	if err == nil {
 		r.wake(tenant, id)
 	}
-	return err
+	return "", err
 }

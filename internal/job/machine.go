@@ -214,8 +214,9 @@ func (j *Job) apply(e Event) error {
 	case from == wire.Review && e.Kind == Conflict:
 		j.Base = e.Base
 		j.back(e.Text)
-	case (from == wire.Review || from == wire.Stopped) && e.Kind == Pulled && e.Commit == j.Commit && j.Commit != "":
-		j.State, j.Reason, j.Ref, j.Next, j.MergedBy, j.Elsewhere = wire.Merged, "", "", "", e.By, e.Text
+	case (from == wire.Review || from == wire.Stopped) && e.Kind == Pulled && e.Commit == j.Commit &&
+		j.Commit != "" && !j.hushes():
+		j.State, j.Reason, j.Ref, j.Next, j.MergedBy, j.Elsewhere = wire.Merged, "", e.Ref, "", e.By, e.Text
 	case from == wire.Review && e.Kind == Merge && e.Commit == j.Commit && j.Verdict != wire.Red:
 		j.State, j.Reason, j.Ref, j.Next, j.MergedBy = wire.Merged, "", e.Ref, e.Next, e.By
 	default:

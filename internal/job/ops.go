@@ -150,6 +150,8 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		From: in.From, Onto: in.Onto, Knowledge: in.Knowledge, Verdict: wire.Unchecked, By: c.Name, MadeAt: tx.Now(), MovedAt: tx.Now()}}
 	if j.Board() {
 		j.Space = in.Space
+	} else if words, asked := op.BoundIn(ctx, "task "+in.From); asked && in.From != "" {
+		j.Task = words // an issue may be rewritten by now: what was approved is what the agent hears
 	}
 	if err := r.insert(tx, j); err != nil {
 		return nil, err

@@ -119,6 +119,9 @@ func (r *Room) giveUp(ctx context.Context, tx *db.Tx, id string) (*wire.Job, err
 			return nil, err
 		}
 	}
+	if err := r.Unpost(tx, tenant, id); err != nil {
+		return nil, err
+	}
 	op.Seal(ctx, subject(id))
 	return &wire.Job{ID: id, State: wire.Stopped, Reason: "its row is gone; a workspace that it had stays where it is"}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -254,7 +253,7 @@ func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
 	if t.State != session.Done {
 		return r.after(ctx, j, r.cutOff(ctx, j, t))
 	}
-	title, _, _ := strings.Cut(strings.TrimSpace(j.Task), "\n")
+	title := j.Title()
 	own := []string{r.Tools.Tip(ctx, j.Path, "HEAD"), r.tip(ctx, j.Repo, j.Branch)} // commits of the agent's own
 	head, err := r.Tools.Commit(ctx, j.Path, j.Base, r.line(ctx, j),
 		fmt.Sprintf("%s\n\nJob: %s\nTurn: %s\n", fault.Clip(title, 72), j.ID, t.ID), j.author())

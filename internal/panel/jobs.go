@@ -102,7 +102,7 @@ type JobRow struct {
 }
 
 func jobRow(j *wire.Job) JobRow {
-	return JobRow{ID: j.ID, Task: firstLine(j.Task), Agent: j.Agent, Folder: j.Folder, State: j.State, Verdict: j.Verdict, Known: j.Known(),
+	return JobRow{ID: j.ID, Task: j.Title(), Agent: j.Agent, Folder: j.Folder, State: j.State, Verdict: j.Verdict, Known: j.Known(),
 		Open: j.State != wire.Merged && (j.State != wire.Stopped || j.Path != "" || j.Session == ""), Since: j.MovedAt}
 }
 
@@ -192,7 +192,7 @@ func (v *visit) foundJobs(string) (out []Found) {
 	}
 	list, _ := ask(v, wire.List, wire.ListIn{Limit: jobsShown})
 	for _, j := range list.Jobs {
-		out = append(out, Found{"job", "job", firstLine(j.Task), string(j.State) + " " + j.ID, jobHref(j.ID)})
+		out = append(out, Found{"job", "job", j.Title(), string(j.State) + " " + j.ID, jobHref(j.ID)})
 	}
 	return out
 }

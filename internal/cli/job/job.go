@@ -137,8 +137,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "JOB\tSTATE\tCHECK\tTASK")
 				for _, j := range out.Jobs {
-					title, _, _ := strings.Cut(j.Task, "\n")
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, stands(j), j.Known(), kit.VisibleLine(title))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, stands(j), j.Known(), kit.VisibleLine(j.Title()))
 				}
 				t.Flush()
 			})

@@ -14,8 +14,7 @@ import (
 
 // show prints a job for people: where it stands, what it is about, what the checks said, and what to do next.
 func show(w io.Writer, j *wire.Job) {
-	title, _, _ := strings.Cut(j.Task, "\n")
-	fmt.Fprintf(w, "%s is %s: %s\n", j.ID, j.State, kit.VisibleLine(title))
+	fmt.Fprintf(w, "%s is %s: %s\n", j.ID, j.State, kit.VisibleLine(j.Title()))
 	if j.Reason != "" && j.State != wire.Stopped {
 		fmt.Fprintln(w, kit.Visible(j.Reason))
 	}
@@ -122,7 +121,7 @@ func next(w io.Writer, j *wire.Job) {
 		fmt.Fprintf(w, "merge it: tandem job merge %s --commit %s\n", j.ID, j.Commit)
 	case wire.Merged:
 		if j.Elsewhere != "" {
-			fmt.Fprintf(w, "it was merged at %s; have it here: git -C %s pull\n", j.Elsewhere, j.Repo)
+			fmt.Fprintf(w, "it was merged at %s; have it here: git -C %s pull\n%s keeps what was posted\n", j.Elsewhere, j.Repo, j.Ref)
 			return
 		}
 		if j.Next != "" {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +53,7 @@ func list(w io.Writer, out wire.QueueListOut) {
 		}
 		t := kit.Table(w)
 		for i, j := range q.Jobs {
-			title, _, _ := strings.Cut(j.Task, "\n")
+			title := j.Title()
 			why := "waits for the one before"
 			suspected := q.Suspect != nil && q.Suspect.Job == j.ID && q.Suspect.QueuedAt.Equal(j.QueuedAt)
 			switch n := q.Rides(j.ID); {

@@ -133,6 +133,7 @@ func (s *Server) issueOf(i *issue, pulls bool) object {
 func (s *Server) pullOf(p *pull) object {
 	o := object{"number": p.number, "title": p.title, "body": p.body, "state": p.state, "merged": p.merged != "", "merged_at": nil,
 		"html_url": s.URL + "/" + Repo + "/pulls/" + strconv.FormatInt(p.number, 10), "head": object{"ref": p.head, "sha": s.tip(p.head)},
+		"base":             object{"ref": p.base},
 		"merge_commit_sha": nil, "merged_by": nil}
 	if p.merged != "" {
 		o["merge_commit_sha"], o["merged_by"], o["merged_at"] = p.merged, login(p.mergedBy), s.tick()

@@ -3,6 +3,7 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	forge "tandem/internal/forge/wire"
@@ -180,6 +181,20 @@ type Job struct {
 	Evidence []Evidence `json:"evidence,omitempty" jsonschema:"the runs of its check, oldest first; when one job is read"`
 
 	Pull *forge.Pull `json:"pull,omitempty" jsonschema:"its pull request at a forge, with what people and CI said of it there; when one job is read"`
+}
+
+// Title is a job in one line: the first of its task. Of an issue it is what the issue is called, which stands first in its quotes.
+func (j *Job) Title() string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(j.Task), "\n")
+	if _, issue := forge.ParseIssue(j.From); !issue {
+		return first
+	}
+	if _, quoted, is := strings.Cut(rest, "\n<issue-"); is {
+		_, quoted, _ = strings.Cut(quoted, "\n")
+		called, _, _ := strings.Cut(quoted, "\n")
+		return j.From + ": " + called
+	}
+	return j.From
 }
 
 // Board says whether the job is for a task of a space's board.

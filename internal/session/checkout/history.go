@@ -68,6 +68,23 @@ func (t Tools) Redo(ctx context.Context, path string, on Line, message string, b
 	return head, t.stand(ctx, path, on.Branch, head)
 }
 
+// Alone makes a commit of the files of another one on top of the parents: what is between those and that one is not in it. No branch moves.
+func (t Tools) Alone(ctx context.Context, repo, commit string, parents []string, message string, by Author) (string, error) {
+	return t.make(ctx, repo, commit+"^{tree}", parents, message, by)
+}
+
+// Clean says whether a worktree and its branch stand at a commit, with nothing in it that is in no commit.
+func (t Tools) Clean(ctx context.Context, path, branch, commit string) bool {
+	t.whole, t.limit, t.cut = true, 4<<10, true
+	left, err := t.git(ctx, path, "--no-optional-locks", "status", "--porcelain", "--untracked-files=normal", "--no-renames",
+		"--ignore-submodules=all")
+	if err != nil || left != "" {
+		return false
+	}
+	t.whole = false
+	return t.Tip(ctx, path, "HEAD") == commit && (branch == "" || t.Tip(ctx, path, refOf(branch)) == commit)
+}
+
 func refOf(branch string) string { return "refs/heads/" + branch }
 
 func (t Tools) make(ctx context.Context, path, tree string, parents []string, message string, by Author) (string, error) {
