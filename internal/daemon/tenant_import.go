@@ -69,6 +69,10 @@ func notATenant(format string, args ...any) error {
 // importTenant takes a tenant from a file. Everything is read, checked and ended in a database of its own; then all of it is there, or none
 // of it.
 func (d *Daemon) importTenant(ctx context.Context, in identity.ImportIn) (out identity.ImportOut, err error) {
+	if !d.arrivals { // a file may be by anybody, and is not yet held to what a tenant of this server could have
+		return out, fault.New(fault.Unavailable, string(identity.TenantImport), "this version takes no tenant from a file yet").
+			WithNext("keep the file for a later version, or move the whole server: tandem server backup PATH")
+	}
 	if n := d.journal.Waiting(); n > 0 { // there is one list, and it is looked at whole
 		return out, fault.New(fault.Conflict, string(identity.TenantImport), "%d grants, tokens and the like wait to be confirmed", n).
 			WithNext("look, and confirm: tandem audit confirm")

@@ -40,7 +40,7 @@ func (in ExportIn) Check() error {
 	switch {
 	case in.Passphrase == "" && in.Recipient == "":
 		return fault.New(fault.Invalid, where, "a tenant's file has secrets, PINs and tokens: it is locked").
-			WithNext("add --passphrase, or --recipient-file with what tandem server backup-key makes")
+			WithNext("add --passphrase-file, or --recipient-file with what tandem server backup-key makes")
 	case in.Passphrase != "" && len(in.Passphrase) < minLock:
 		return fault.New(fault.Invalid, where, "what locks the file has at least %d characters", minLock)
 	}

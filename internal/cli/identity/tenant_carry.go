@@ -98,7 +98,8 @@ func newTenantImport(k *kit.Kit) *cobra.Command {
 	var file, identity string
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Take a tenant from another server's file; needs your PIN", Args: cobra.ExactArgs(1),
-		Long: "Take a tenant from a file that tandem tenant export wrote on another server, whichever database either has. It keeps its ids. " +
+		Long: "Not yet: this version refuses every file. " +
+			"Take a tenant from a file that tandem tenant export wrote on another server, whichever database either has. It keeps its ids. " +
 			"What was open there (asks, calls, turns, runs) is ended and not done again. It is suspended until you have confirmed what it brings " +
 			"(tandem audit confirm) and resume it.",
 		Example: "  tandem tenant import ~/acme.tenant --passphrase-file ~/.acme\n  tandem tenant import ~/acme.tenant --name acme-two",
