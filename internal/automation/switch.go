@@ -288,6 +288,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.OK, 
 	for _, v := range all {
 		op.Seal(ctx, v.Seal().Subject) // from here on nothing vouches for it
 	}
+	op.Seal(ctx, s.Seal().Subject) // also where a row alone says that it is switched off
 	for _, q := range []string{
 		"DELETE FROM automation_event WHERE tenant = ? AND run IN (SELECT id FROM automation_run WHERE tenant = ? AND name = ?)",
 		"DELETE FROM automation_step WHERE tenant = ? AND run IN (SELECT id FROM automation_run WHERE tenant = ? AND name = ?)",

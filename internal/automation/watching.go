@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"maps"
 	"time"
 
 	"tandem/internal/automation/spec"
@@ -107,6 +108,10 @@ func (r *Room) lookAround(ctx context.Context, a *around) (time.Duration, error)
 	if others || r.DB.Now().Sub(a.read).Abs() >= reread || len(a.all) == 0 {
 		if err := r.watchers(ctx, a.all); err != nil {
 			a.read = time.Time{}
+			r.mu.Lock()
+			maps.Copy(r.stirred, stirred) // what was heard is looked at when the database answers
+			r.rewatch = r.rewatch || others
+			r.mu.Unlock()
 			return 0, err
 		}
 		a.read = r.DB.Now()

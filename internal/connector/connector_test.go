@@ -392,3 +392,38 @@ for line in sys.stdin:
 		t.Errorf("%+v %v", out, err)
 	}
 }
+
+// A look whose write came right behind a person's word did not know of the entry that vouches for it, and wiped it out. One that was
+// removed meanwhile was vouched for without a row.
+func TestALookKeepsWhatAPersonAccepted(t *testing.T) {
+	r, d, _ := room(t)
+	o := &outside{}
+	if err := add(t, r, d, wire.AddIn{Name: "out", URL: o.start(t)}); err != nil {
+		t.Fatal(err)
+	}
+	notes := &op.Notes{Ends: true}
+	if _, err := r.accept(op.WithNotes(as(t), notes), wire.AcceptIn{Name: "out"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(t.Context(), notes.Along[0]); err != nil {
+		t.Fatal(err)
+	}
+	told := false // memory hears of the entry after the look
+	r.Vouch = op.Vouch{Says: func(_, subject string, _ []string) bool { return told || subject != acceptSubject("out") }}
+	if c, err := r.look(as(t), "local", "out"); err != nil || c.State != wire.Quarantined {
+		t.Fatalf("before it was told: %+v %v", c, err)
+	}
+	told = true
+	if c, err := r.Load(t.Context(), "local", "out"); err != nil || c.State != wire.Ready || c.Accepted == "" {
+		t.Errorf("once it was: %+v %v", c, err)
+	}
+	if err := d.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec("DELETE FROM connector"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(t.Context(), notes.Along[0]); err != nil {
+		t.Fatal(err)
+	}
+	if says, ok := notes.Seals[acceptSubject("out")]; !ok || len(says) != 0 {
+		t.Errorf("of one that was removed meanwhile the outcome says %q", says)
+	}
+}

@@ -193,7 +193,8 @@ func (r *Room) accept(ctx context.Context, in wire.AcceptIn) (*wire.Connector, e
 	write := func(tx *db.Tx) error {
 		cur, err := scan(tx.QueryRow("SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, c.Name))
 		if db.NoRows(err) {
-			return nil // it was removed meanwhile
+			op.Seal(ctx, acceptSubject(c.Name)) // it was removed meanwhile: nothing is accepted
+			return nil
 		}
 		if err != nil {
 			return err

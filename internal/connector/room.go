@@ -154,13 +154,16 @@ func (r *Room) look(ctx context.Context, tenant, name string) (*wire.Connector, 
 		if err != nil {
 			return err
 		}
+		accepted := cur.Accepted
 		if err := r.vouched(ctx, cur); err != nil {
 			return err
 		}
 		c = cur
 		settle(c, tools, failed)
 		c.SyncedAt = tx.Now()
-		return save(tx, c)
+		row := *c
+		row.Accepted = accepted // the entry that vouches for it may be a moment away
+		return save(tx, &row)
 	})
 	if err == nil {
 		err = failed

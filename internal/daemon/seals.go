@@ -50,7 +50,7 @@ func (d *Daemon) kindsFile() string { return filepath.Join(d.data, "journal.kind
 
 // older are the rows that are adopted at this start: all of a server for which the journal never vouched, those of the late kinds once,
 // and no others.
-func (d *Daemon) older(known bool, rows []op.Sealed) ([]op.Sealed, error) {
+func (d *Daemon) older(ctx context.Context, known bool, rows []op.Sealed) ([]op.Sealed, error) {
 	if !known {
 		return rows, nil
 	}
@@ -64,10 +64,11 @@ func (d *Daemon) older(known bool, rows []op.Sealed) ([]op.Sealed, error) {
 			late = append(late, kind)
 		}
 	}
-	return slices.DeleteFunc(rows, func(r op.Sealed) bool {
+	rows = slices.DeleteFunc(rows, func(r op.Sealed) bool {
 		kind, _, _ := strings.Cut(r.Subject, ":")
-		return !slices.Contains(late, kind) || d.journal.Knew(r)
-	}), nil
+		return !slices.Contains(late, kind)
+	})
+	return d.journal.Unspoken(ctx, rows)
 }
 
 // recallSeals reads what the journal vouches for and lets rooms ask it. What was there before it vouched for anything, or under a
@@ -105,7 +106,7 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 		}
 		rows = append(rows, more...)
 	}
-	if rows, err = d.older(known, rows); err != nil {
+	if rows, err = d.older(ctx, known, rows); err != nil {
 		return err
 	}
 	if len(rows) > 0 {

@@ -169,6 +169,11 @@ func TestAnAutomationIsSwitchedOnByAPersonAlone(t *testing.T) {
 		w.told("that the automation " + a.Name + " is switched on")
 		w.present("automation.off", automation.NameIn{Name: a.Name}, nil)
 		w.sound("after a person switched it off")
+		w.present("automation.on", on, nil)
+		w.again("UPDATE automation SET live = ''")
+		w.told("the switch " + a.Name)
+		w.present("automation.remove", automation.NameIn{Name: a.Name}, nil)
+		w.sound("after one was removed that a row had switched off")
 	})
 }
 

@@ -40,7 +40,7 @@ func (r *Room) comment(ctx context.Context, in wire.CommentIn) (*wire.Job, error
 			return now.remark(wire.Comment{File: path.Clean(in.File), Line: in.Line, Text: in.Text, Commit: in.Commit, By: c.Name, At: tx.Now()})
 		})
 		if err == nil {
-			err = r.vouchFor(tx, after, map[string]any{"event": "comment", "commit": in.Commit})
+			err = r.vouchFor(tx, c, after, map[string]any{"event": "comment", "commit": in.Commit})
 		}
 		return err
 	}); err != nil {

@@ -311,8 +311,12 @@ func (r *Room) wait(ctx context.Context, in wire.WaitIn) (*wire.Job, error) {
 		in.Seconds = 60
 	}
 	end := time.Now().Add(time.Duration(min(in.Seconds, 600)) * time.Second)
+	var j *Job
 	for look := 0; ; look++ {
-		j, err := r.shown(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+		now, err := r.peek(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+		if err == nil && (j == nil || now.state != j.state || now.body != j.body) { // else it is as it was
+			j, err = r.shown(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -120,7 +120,7 @@ func (r *Room) enqueue(ctx context.Context, in wire.QueueAddIn) (*wire.Job, erro
 		if err != nil {
 			return err
 		}
-		return r.vouchFor(tx, out, map[string]any{"event": Queue, "from": j.State, "state": out.State, "commit": in.Commit})
+		return r.vouchFor(tx, c, out, map[string]any{"event": Queue, "from": j.State, "state": out.State, "commit": in.Commit})
 	}); err != nil {
 		return nil, err
 	}

@@ -52,9 +52,18 @@ func (k kept) ended() op.Sealed {
 // queueIn reads a queue. One whose row the journal does not vouch for, or that is gone, is protected, and paused until a person says anew
 // what it is: what it may merge, and where that is pushed to, is not known.
 func (r *Room) queueIn(tx *db.Tx, tenant, home, repo, branch, locked string) (k kept, counts bool, err error) {
-	k, err = readQueue(tx.QueryRow(selectQueue+"tenant = ? AND home = ? AND repo = ? AND branch = ?"+locked, tenant, home, repo, branch))
-	if db.NoRows(err) {
-		k, err = kept{Queue: &wire.Queue{Home: home, Repo: repo, Branch: branch}, tenant: tenant}, nil
+	read := func() {
+		k, err = readQueue(tx.QueryRow(selectQueue+"tenant = ? AND home = ? AND repo = ? AND branch = ?"+locked, tenant, home, repo, branch))
+		if db.NoRows(err) {
+			k, err = kept{Queue: &wire.Queue{Home: home, Repo: repo, Branch: branch}, tenant: tenant}, nil
+		}
+	}
+	read()
+	spoken := false
+	if err == nil && !k.there && r.Sealed {
+		if spoken, err = r.Journal.Speaks(tx, tenant, k.seal().Subject); err == nil && spoken {
+			read() // PostgreSQL shows what somebody else made since
+		}
 	}
 	switch {
 	case err != nil:
@@ -65,8 +74,7 @@ func (r *Room) queueIn(tx *db.Tx, tenant, home, repo, branch, locked string) (k 
 	case k.there:
 		counts, err = r.Journal.Kept(tx, k.seal())
 	default:
-		counts, err = r.Journal.Speaks(tx, tenant, k.seal().Subject)
-		counts = !counts
+		counts = !spoken
 	}
 	if err == nil && !counts {
 		k.Queue = &wire.Queue{Home: home, Repo: repo, Branch: branch, Protected: true, Paused: true,

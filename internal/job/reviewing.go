@@ -207,7 +207,7 @@ func (r *Room) looked(ctx context.Context, j *Job, e Event) error {
 		if err != nil {
 			return err
 		}
-		if err := r.vouchFor(tx, after, map[string]any{"event": e.Kind, "by": j.Look.By, "commit": j.Look.Commit, "says": e.Says,
+		if err := r.vouchFor(tx, after.Caller, after, map[string]any{"event": e.Kind, "by": j.Look.By, "commit": j.Look.Commit, "says": e.Says,
 			"state": after.State}); err != nil {
 			return err
 		}

@@ -70,7 +70,9 @@ type Room struct {
 	born time.Time // of this run: a turn that was prompted before may have been cut off
 	base context.Context
 	live map[string]*worker
-	all  sync.WaitGroup
+	// unheld are those of which it was said that they do not count.
+	unheld map[string]bool
+	all    sync.WaitGroup
 }
 
 // People says who may still do something here. What somebody started or approved does not outlive that.
@@ -91,7 +93,8 @@ var (
 
 // New makes the room. It does nothing until Run; what it does not own is given before.
 func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
-	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, Step: func(*Job) {}, Begun: func() {}, Disk: maxDisk,
+	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, unheld: map[string]bool{},
+		Step: func(*Job) {}, Begun: func() {}, Disk: maxDisk,
 		Train: DefaultTrain, Limit: time.Minute,
 		Fell:  func(context.Context, string) error { return nil },
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
@@ -179,10 +182,11 @@ func (r *Room) work(tenant, id string, w *worker) {
 	for ctx.Err() == nil {
 		j, err := r.get(ctx, tenant, id)
 		if err == nil && (!j.next() || j.Home != r.Owner.Home) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
-			if fault.Is(err, fault.Denied) {
+			r.mu.Lock()
+			if fault.Is(err, fault.Denied) && !r.unheld[id] {
+				r.unheld[id] = true
 				r.Log.Error("a job does not go on", "job", id, "err", err)
 			}
-			r.mu.Lock()
 			select {
 			case <-w.woken: // somebody did something since it was read
 				r.mu.Unlock()

@@ -23,13 +23,18 @@ func (j *Job) seal() op.Sealed {
 
 // sealed is a row whose words nobody has read: which job it is, how it is found by its state, and all that it says.
 func sealed(tenant, id, state, body string) op.Sealed {
-	return op.Sealed{Tenant: tenant, Subject: subject(id), Says: []string{state, body}, What: "the job " + id + ", " + state}
+	return op.Sealed{Tenant: tenant, Subject: subject(id), Says: []string{state, body}, What: "the job " + id + ", " + state,
+		Over: state == string(wire.Merged)}
 }
 
-// vouchFor tells what became of a job, and vouches for its row as it is from now on.
-func (r *Room) vouchFor(tx *db.Tx, j *Job, said map[string]any) error {
-	return r.Journal.Tell(tx, journal.Event{Tenant: j.Tenant, Type: EventMoved, Phase: journal.Done, Actor: j.Caller.Name,
-		For: j.Caller.For, Resource: at(j.ID).String()}, said, j.seal())
+// vouchFor tells what became of a job, and by whom, and vouches for its row as it is from now on.
+func (r *Room) vouchFor(tx *db.Tx, by op.Caller, j *Job, said map[string]any) error {
+	kind := EventMoved
+	if said["state"] == nil {
+		kind = EventNoted
+	}
+	return r.Journal.Tell(tx, journal.Event{Tenant: j.Tenant, Type: kind, Phase: journal.Done, Actor: by.Name, For: by.For,
+		Resource: at(j.ID).String()}, said, j.seal())
 }
 
 // counts refuses a row that somebody wrote past tandem.

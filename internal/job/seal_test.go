@@ -40,7 +40,7 @@ func vouching(t *testing.T) (*Room, *Job) {
 		if err := r.insert(tx, j); err != nil {
 			return err
 		}
-		return r.vouchFor(tx, j, map[string]any{"event": "start"})
+		return r.vouchFor(tx, j.Caller, j, map[string]any{"event": "start"})
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestALookAtAJobThatMovesIsNoAlarm(t *testing.T) {
 			if err := r.DB.Write(ctx, func(tx *db.Tx) error {
 				after, err := r.change(tx, "t", j.ID, func(j *Job) error { j.Turns = n; return nil })
 				if err == nil {
-					err = r.vouchFor(tx, after, map[string]any{"event": "try"})
+					err = r.vouchFor(tx, j.Caller, after, map[string]any{"event": "try"})
 				}
 				return err
 			}); err != nil && ctx.Err() == nil {
@@ -103,5 +103,43 @@ func TestAJobIsItsRowWithItsColumns(t *testing.T) {
 		if all, err := Rows(t.Context(), r.DB); err != nil || all[len(all)-1].Subject != "job:"+c.id {
 			t.Errorf("%s: %v %v", name, all, err)
 		}
+	}
+}
+
+// Of a queue only who leads it is looked for, past rows that do not count.
+func TestWhoLeadsAQueueCounts(t *testing.T) {
+	r, j := vouching(t)
+	next := &Job{Tenant: "t", Job: wire.Job{ID: "job_2", State: wire.Queued, Repo: "/r", Onto: "main"}, Caller: op.Caller{Name: "a"}}
+	write := func(fn func(tx *db.Tx) error) {
+		t.Helper()
+		if err := r.DB.Write(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(func(tx *db.Tx) error {
+		if err := r.insert(tx, next); err != nil {
+			return err
+		}
+		return r.vouchFor(tx, next.Caller, next, map[string]any{"event": "start"})
+	})
+	leads := func(train *wire.Train, want string) {
+		t.Helper()
+		if id, err := r.first(t.Context(), j, train); err != nil || id != want {
+			t.Errorf("%s leads, and it should be %s: %v", id, want, err)
+		}
+	}
+	leads(nil, "job_1")
+	leads(&wire.Train{Cars: []wire.Car{{Job: "job_2"}}}, "job_2")
+	write(func(tx *db.Tx) error {
+		_, err := tx.Exec("UPDATE job SET body = body || ' ' WHERE id = 'job_1'")
+		return err
+	})
+	leads(nil, "job_2")
+
+	write(func(tx *db.Tx) error { _, err := r.Restored(tx); return err })
+	var who, kind string
+	if err := r.DB.QueryRow(t.Context(), "SELECT actor, type FROM journal_event ORDER BY seq DESC LIMIT 1").Scan(&who, &kind); err != nil ||
+		who != "tandem" || kind != EventMoved {
+		t.Errorf("the journal says that %s stopped it (%s): %v", who, kind, err)
 	}
 }

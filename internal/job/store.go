@@ -155,7 +155,7 @@ func (r *Room) settleIn(tx *db.Tx, j *Job, e Event) error {
 	}
 	said["state"], said["reason"], said["commit"] = after.State, after.Reason, after.Commit
 	said["evidence"], said["evidence_by_base"] = unsaid(e.Own), unsaid(e.ByBase)
-	if err := r.vouchFor(tx, after, said); err != nil {
+	if err := r.vouchFor(tx, j.Caller, after, said); err != nil {
 		return err
 	}
 	return r.Told(tx, j.Tenant, after.Job, j.State)
@@ -173,6 +173,9 @@ func unsaid(e *wire.Evidence) *wire.Evidence {
 
 // EventMoved is the event of a job that moved by itself.
 const EventMoved = "job.moved"
+
+// EventNoted is the event of a job that is where it was, and of which more is known.
+const EventNoted = "job.noted"
 
 func (r *Room) keep(tx *db.Tx, j *Job, e *wire.Evidence) error {
 	err := tx.QueryRow("SELECT COALESCE(MAX(n), 0) + 1 FROM job_evidence WHERE tenant = ? AND job = ?", j.Tenant, j.ID).Scan(&e.N)
@@ -230,7 +233,7 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 			continue
 		}
 		if err == nil {
-			err = r.vouchFor(tx, after, map[string]any{"event": Stop, "from": j.State, "state": after.State})
+			err = r.vouchFor(tx, op.Caller{Name: "tandem"}, after, map[string]any{"event": Stop, "from": j.State, "state": after.State})
 		}
 		if err != nil {
 			return 0, err

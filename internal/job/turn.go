@@ -13,11 +13,17 @@ import (
 
 // advance takes a queued job one step further when it is its turn.
 func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
-	line, err := r.waiting(ctx, j.Tenant, j.Repo, j.Onto)
+	q, err := r.queue(ctx, j.Tenant, j.Repo, j.Onto)
 	if err != nil {
 		return err
 	}
-	q, err := r.queue(ctx, j.Tenant, j.Repo, j.Onto)
+	if first, err := r.first(ctx, j, q.Train); err != nil {
+		return err
+	} else if first != j.ID {
+		pause(ctx, w.woken, 2*time.Second)
+		return nil
+	}
+	line, err := r.waiting(ctx, j.Tenant, j.Repo, j.Onto)
 	if err != nil {
 		return err
 	}
@@ -125,8 +131,11 @@ func (r *Room) joins(ctx context.Context, j *Job, tip string) error {
 
 // others wakes those who wait in the same queue.
 func (r *Room) others(ctx context.Context, j *Job) {
-	line, err := r.waiting(ctx, j.Tenant, j.Repo, j.Onto)
-	if err != nil {
+	var line []*Job
+	if err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		line, err = r.queued(tx, j.Tenant, j.Repo, j.Onto)
+		return err
+	}); err != nil {
 		return // they look by themselves, a little later
 	}
 	for _, other := range line {
@@ -145,6 +154,32 @@ func (r *Room) waiting(ctx context.Context, tenant, repo, branch string) ([]*Job
 		return err
 	})
 	return line, err
+}
+
+// first is who leads a queue, for the many who do not: only rows up to it are held against the journal.
+func (r *Room) first(ctx context.Context, j *Job, t *wire.Train) (id string, err error) {
+	err = r.view(ctx, func(tx *db.Tx) error {
+		id = ""
+		all, err := r.queued(tx, j.Tenant, j.Repo, j.Onto)
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			if car := riding(t.Cars[0], all); car != nil {
+				all = append([]*Job{car}, all...)
+			}
+		}
+		for _, one := range all {
+			if err := r.counts(tx, one); err == nil {
+				id = one.ID
+				return nil
+			} else if !fault.Is(err, fault.Denied) {
+				return err
+			}
+		}
+		return nil
+	})
+	return id, err
 }
 
 // queued are those in a queue, in order, as their rows say.

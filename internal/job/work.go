@@ -138,7 +138,7 @@ func (r *Room) again(ctx context.Context, j *Job) error {
 			return nil
 		})
 		if err == nil {
-			err = r.vouchFor(tx, after, map[string]any{"event": "try", "try": after.Try})
+			err = r.vouchFor(tx, after.Caller, after, map[string]any{"event": "try", "try": after.Try})
 		}
 		return err
 	})

@@ -30,12 +30,32 @@ func (j *Journal) Adopt(ctx context.Context, tenant, actor string, rows []op.Sea
 
 // AdoptIn is Adopt in a transaction that is under way: of rows that a tenant brings from another server.
 func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor string, rows []op.Sealed) error {
-	byTenant := map[string][]op.Sealed{}
-	for _, r := range rows {
-		byTenant[r.Tenant] = append(byTenant[r.Tenant], r)
+	if _, err := lockHead(tx); err != nil {
+		return err
+	}
+	rows, err := j.unspoken(tx, rows) // another server may have moved some since they were listed
+	if err != nil {
+		return err
+	}
+	if err := j.adoptAll(tx, actor, rows, true); err != nil {
+		return err
 	}
 	if err := j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: begun, Says: []string{"rows from before"}}}); err != nil {
 		return err
+	}
+	if err := j.adoptAll(tx, actor, rows, false); err != nil {
+		return err
+	}
+	return j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: ended, Says: []string{"rows from before"}}})
+}
+
+// adoptAll adopts rows of all tenants: those that are over, about which nobody is asked, or the others.
+func (j *Journal) adoptAll(tx *db.Tx, actor string, rows []op.Sealed, over bool) error {
+	byTenant := map[string][]op.Sealed{}
+	for _, r := range rows {
+		if r.Over == over {
+			byTenant[r.Tenant] = append(byTenant[r.Tenant], r)
+		}
 	}
 	for of, list := range byTenant {
 		for part := range slices.Chunk(list, adoptAtOnce) {
@@ -44,7 +64,7 @@ func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor string, rows []op.Sealed) err
 			}
 		}
 	}
-	return j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: ended, Says: []string{"rows from before"}}})
+	return nil
 }
 
 // Unconfirmed counts what a person has yet to confirm of a tenant.
@@ -55,6 +75,27 @@ func (j *Journal) Unconfirmed(tenant string) (n int) {
 		}
 	}
 	return n
+}
+
+// adopted recalls the passing rows of adoptions that nobody confirmed and that have not moved since. The lock of what stands is held.
+func (j *Journal) adopted(ctx context.Context) error {
+	return j.db.Read(ctx, func(tx *db.Tx) error {
+		for _, in := range j.standing.spans {
+			rows, err := tx.Query(`SELECT s.tenant, s.subject, s.seq, s.digest, s.mac, s.chain, e.leaf FROM journal_seal s
+				JOIN journal_event e ON e.seq = s.seq WHERE s.chain IS NULL AND s.seq > ? AND s.seq < ? AND NOT EXISTS
+				(SELECT 1 FROM journal_seal n WHERE n.tenant = s.tenant AND n.subject = s.subject AND n.seq > s.seq)`, in.begun, in.ended)
+			all, err := scanLasting(rows, err)
+			if err != nil {
+				return err
+			}
+			for _, x := range all {
+				if j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) {
+					j.standing.newest[place{x.tenant, x.Subject}] = stood{x.seq, x.Digest}
+				}
+			}
+		}
+		return nil
+	})
 }
 
 func (j *Journal) adopt(tx *db.Tx, tenant, actor string, rows []op.Sealed) error {
@@ -107,22 +148,9 @@ func (j *Journal) waiting() (out []place) {
 	s := &j.standing
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var from, to, done int64
 	for at, x := range s.newest {
-		switch at.subject {
-		case begun:
-			from = max(from, x.seq)
-		case ended:
-			to = max(to, x.seq)
-		case confirmed:
-			done = max(done, x.seq)
-		}
-	}
-	if done > to {
-		return nil
-	}
-	for at, x := range s.newest {
-		if x.seq > from && x.seq < to && x.digest != nothing && kindOf(at.subject) != adoption && lasts(Seal{Subject: at.subject}) {
+		in := func(a span) bool { return x.seq > a.begun && x.seq < a.ended }
+		if x.digest != nothing && kindOf(at.subject) != adoption && slices.ContainsFunc(s.spans, in) {
 			out = append(out, at)
 		}
 	}

@@ -37,18 +37,18 @@ func (j *Journal) orphansOnce(ctx context.Context) (out []Finding, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range all {
-			if j.standing.erased(row.Tenant) {
-				continue // it is about to go
-			}
+		all = slices.DeleteFunc(all, func(r op.Sealed) bool { return j.standing.erased(r.Tenant) }) // they are about to go
+		moving, err := j.moving(ctx, all)
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range all {
 			there[place{row.Tenant, row.Subject}] = true
-			held := vouch.Says(row.Tenant, row.Subject, row.Says)
-			if s := (Seal{row.Subject, Digest(row.Says...)}); !lasts(s) {
-				if err := j.db.Read(ctx, func(tx *db.Tx) error { held, err = j.Vouches(tx, row.Tenant, s); return err }); err != nil {
-					return nil, err
-				}
+			held, at := vouch.Says(row.Tenant, row.Subject, row.Says), j.stoodAt(row.Tenant, row.Subject)
+			if m, ok := moving[i]; ok {
+				held, at = m.held, m.stood
 			}
-			switch at := j.stoodAt(row.Tenant, row.Subject); {
+			switch {
 			case held:
 			case at.seq == 0 || at.digest == nothing:
 				found(0, "%s is in the database, and no entry of the journal vouches for it: it does not count", row.What)
@@ -68,6 +68,39 @@ func (j *Journal) orphansOnce(ctx context.Context) (out []Finding, err error) {
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
 	return out, nil
+}
+
+// weighed is what the newest entry about a row says, and whether it vouches for the row.
+type weighed struct {
+	stood
+	held bool
+}
+
+// moving weighs those rows that say something else with every step, by their place in the list. The entry that it was is said, so that one
+// which moves while it is looked at, here or on another server, is not found twice.
+func (j *Journal) moving(ctx context.Context, rows []op.Sealed) (out map[int]weighed, err error) {
+	if !slices.ContainsFunc(rows, func(r op.Sealed) bool { return !lasts(Seal{Subject: r.Subject}) }) {
+		return nil, nil
+	}
+	err = j.View(ctx, func(tx *db.Tx) error {
+		out = map[int]weighed{}
+		for i, r := range rows {
+			if lasts(Seal{Subject: r.Subject}) {
+				continue
+			}
+			x, err := newestSeal(tx, r.Tenant, r.Subject)
+			if err != nil {
+				return err
+			}
+			w := weighed{stood{max(x.seq, j.standing.seen(r.Tenant, r.Subject)), x.Digest}, j.holds(tx, x, Digest(r.Says...))}
+			if x.seq > 0 && !j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) {
+				w.stood = j.stoodAt(r.Tenant, r.Subject)
+			}
+			out[i] = w
+		}
+		return nil
+	})
+	return out, err
 }
 
 // gone is what the journal vouches for and no room has.

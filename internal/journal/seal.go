@@ -1,7 +1,7 @@
 package journal
 
 import (
-	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/op"
 )
 
 // Seal ties a row that confers authority to the entry that tells of it: which row it is, and a digest of what it says. A row
@@ -94,15 +95,51 @@ func (j *Journal) storeSeals(tx *db.Tx, tenant string, seals []Seal, seq int64, 
 // Vouches reports whether the newest entry about a row vouches for exactly what it says. What this process itself wrote since is
 // remembered, so that taking that entry out of the database brings nothing back.
 func (j *Journal) Vouches(tx *db.Tx, tenant string, s Seal) (bool, error) {
-	var seq int64
-	var digest, mac, leaf []byte
+	x, err := newestSeal(tx, tenant, s.Subject)
+	return err == nil && j.holds(tx, x, s.Digest), err
+}
+
+func (j *Journal) holds(tx *db.Tx, x storedSeal, digest Hash) bool {
+	return x.seq > 0 && x.Digest == digest && j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) &&
+		j.reaches(tx, place{x.tenant, x.Subject}, x.seq)
+}
+
+// newestSeal is that of the newest entry about a row; its seq is 0 where there is none.
+func newestSeal(tx *db.Tx, tenant, subject string) (storedSeal, error) {
+	x := storedSeal{tenant: tenant, Seal: Seal{Subject: subject}}
+	var digest []byte
 	err := tx.QueryRow(`SELECT s.seq, s.digest, s.mac, e.leaf FROM journal_seal s JOIN journal_event e ON e.seq = s.seq
-		WHERE s.tenant = ? AND s.subject = ? ORDER BY s.seq DESC LIMIT 1`, tenant, s.Subject).Scan(&seq, &digest, &mac, &leaf)
+		WHERE s.tenant = ? AND s.subject = ? ORDER BY s.seq DESC LIMIT 1`, tenant, subject).Scan(&x.seq, &digest, &x.mac, &x.leaf)
 	if db.NoRows(err) {
-		return false, nil
+		err = nil
 	}
-	return err == nil && bytes.Equal(digest, s.Digest[:]) && j.vouched(mac, tenant, s, seq, leaf) &&
-		j.reaches(tx, place{tenant, s.Subject}, seq), err
+	copy(x.Digest[:], digest)
+	return x, err
+}
+
+// unspoken leaves out those passing rows of which an entry speaks already, under a key that counts.
+func (j *Journal) unspoken(tx *db.Tx, rows []op.Sealed) (out []op.Sealed, err error) {
+	for _, r := range rows {
+		if lasts(Seal{Subject: r.Subject}) {
+			out = append(out, r)
+			continue
+		}
+		x, err := newestSeal(tx, r.Tenant, r.Subject)
+		if err != nil {
+			return nil, err
+		}
+		if x.seq == 0 || !j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// Unspoken leaves out those rows of which an entry spoke once, whatever it said.
+func (j *Journal) Unspoken(ctx context.Context, rows []op.Sealed) (out []op.Sealed, err error) {
+	rows = slices.DeleteFunc(rows, func(r op.Sealed) bool { return j.standing.seen(r.Tenant, r.Subject) > 0 })
+	err = j.db.Read(ctx, func(tx *db.Tx) (err error) { out, err = j.unspoken(tx, rows); return err })
+	return out, err
 }
 
 // grace is how long somebody may still read what a key vouched for that was just replaced.

@@ -79,7 +79,27 @@ type standing struct {
 	broken []string         // what is missing of the chain, for people
 	file   string           // beside the keys: how far the chain reached; "" for none
 	kept   int64
-	failed error // the file could not be written
+	failed error  // the file could not be written
+	spans  []span // adoptions that nobody confirmed
+}
+
+// span is an adoption: the entries between its markers.
+type span struct{ begun, ended int64 }
+
+// mark takes note of the markers of adoptions. One that nobody confirmed stays beside those that follow it.
+func (s *standing) mark(x Seal, seq int64) {
+	switch x.Subject {
+	case begun:
+		s.spans = append(s.spans, span{begun: seq})
+	case ended:
+		for i := range s.spans {
+			if s.spans[i].ended == 0 {
+				s.spans[i].ended = seq
+			}
+		}
+	case confirmed:
+		s.spans = nil
+	}
 }
 
 // sealed takes note of a committed entry's seals. Two commits may be told in the other order.
@@ -93,6 +113,7 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 		}
 		s.newest[at] = stood{seq, x.Digest}
 		s.wipe(x, seq)
+		s.mark(x, seq)
 		if x.Subject == confirmed {
 			s.broken = nil
 		}
@@ -115,7 +136,7 @@ func (s *standing) forget() {
 	}
 	var all []int64
 	for at, x := range s.newest {
-		if kindOf(at.subject) == "approval" {
+		if !lasts(Seal{Subject: at.subject}) {
 			all = append(all, x.seq)
 		}
 	}
@@ -124,7 +145,7 @@ func (s *standing) forget() {
 	}
 	slices.Sort(all)
 	for at, x := range s.newest {
-		if kindOf(at.subject) == "approval" && x.seq < all[len(all)/2] {
+		if !lasts(Seal{Subject: at.subject}) && x.seq < all[len(all)/2] {
 			delete(s.newest, at)
 		}
 	}
@@ -143,9 +164,6 @@ func (s *standing) seen(tenant, subject string) int64 {
 	defer s.mu.RUnlock()
 	return s.newest[place{tenant, subject}].seq
 }
-
-// Knew says that an entry spoke of the row once, whatever it said.
-func (j *Journal) Knew(r op.Sealed) bool { return j.standing.seen(r.Tenant, r.Subject) > 0 }
 
 func (s *standing) says(tenant, subject string, says []string) bool {
 	s.mu.RLock()
@@ -193,6 +211,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.newest, s.turns, s.wiped, s.broken, s.file, s.kept = map[place]stood{}, map[string]int64{}, nil, nil, file, 0
+	s.spans = nil
 	known = reached > 0
 	w := chainWalk{chain: chainStart[:], reached: reached, sum: sum}
 	for _, entry := range w.entries(all) {
@@ -203,12 +222,16 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 			known = true
 			s.newest[place{x.tenant, x.Subject}] = stood{x.seq, x.Digest}
 			s.wipe(x.Seal, x.seq)
+			s.mark(x.Seal, x.seq)
 			s.turns[kindOf(x.Subject)] = x.seq
 		}
 		w.entry(entry)
 		j.catching.far.Store(w.last)
 	}
 	j.catching.chain = w.chain
+	if err := j.adopted(ctx); err != nil {
+		return false, err
+	}
 	if s.broken = w.end(); len(all) > 0 && len(s.broken) == 0 {
 		s.keep(all[len(all)-1].seq, w.chain)
 	}

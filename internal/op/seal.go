@@ -10,6 +10,7 @@ type Sealed struct {
 	Tenant, Subject string   // the subject begins with its kind: grant:grt_…
 	Says            []string // nothing for a row that confers nothing any more
 	What            string   // for people
+	Over            bool     // it goes on no more: nobody is asked whether it is right
 }
 
 // Vouch is what rooms ask the journal about rows that confer authority. The zero Vouch is a room without a journal, as in a

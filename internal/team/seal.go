@@ -22,7 +22,8 @@ func (t *Team) seal() op.Sealed {
 
 // sealed is a row whose words nobody has read: which team it is, how it is found by its state, and all that it says.
 func sealed(tenant, id, state, body string) op.Sealed {
-	return op.Sealed{Tenant: tenant, Subject: subject(id), Says: []string{state, body}, What: "the team " + id + ", " + state}
+	return op.Sealed{Tenant: tenant, Subject: subject(id), Says: []string{state, body}, What: "the team " + id + ", " + state,
+		Over: state == string(wire.Done) || state == string(wire.Stopped)}
 }
 
 // vouchFor tells what became of a team, and vouches for its row as it is from now on.

@@ -62,6 +62,7 @@ var phrases = map[string][2]string{
 	"job.merge":               {"merged a job", "merge a job"},
 	"job.prepare":             {"let dependencies of a job be fetched", "let dependencies of a job be fetched"},
 	"job.moved":               {"went on with a job", "go on with a job"},
+	"job.noted":               {"noted something about a job", "note something about a job"},
 	"job.review":              {"had another agent look at a job", "have another agent look at a job"},
 	"job.send":                {"told a job's agent something", "tell a job's agent something"},
 	"job.unseen":              {"looked for jobs whose news nobody saw", "look for jobs whose news nobody saw"},
