@@ -178,7 +178,10 @@ func crashChild(t *testing.T, dsn, folder string) {
 			text := fmt.Sprintf("# One\n\n%s soil\n\n# Two\n\n%s soil\n\n# Three\n\n%s soil\n", word, word, word)
 			switch (n + i) % 4 {
 			case 0:
-				err = os.WriteFile(name, []byte(text), 0o600)
+				beside := folder + ".new" // a kill leaves no empty document
+				if err = os.WriteFile(beside, []byte(text), 0o600); err == nil {
+					err = os.Rename(beside, name)
+				}
 			case 1:
 				if err = os.Remove(name); os.IsNotExist(err) {
 					err = nil
