@@ -75,7 +75,7 @@ func (r *Room) ReadResource(ctx context.Context, name, uri string) (data []byte,
 		data, refused = nil, nil
 		res, err := s.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
 		if said := (*jsonrpc.Error)(nil); errors.As(err, &said) && ctx.Err() == nil {
-			refused = &Refusal{Gone: said.Code == mcp.CodeResourceNotFound || said.Code == goneBefore,
+			refused = &Refusal{Gone: said.Code == jsonrpc.CodeInvalidParams || said.Code == goneBefore,
 				Why: fault.Clip(conv.strike(strings.ToValidUTF8(said.Message, "\uFFFD")), 200)}
 			return nil
 		}
