@@ -24,7 +24,10 @@ func TestAServerThatHasBegunOutlivesItsDatabase(t *testing.T) {
 	held, cut := make(chan struct{}), make(chan error, 1)
 	go func() { // whoever takes up what a room left waits for this
 		cut <- d.Write(t.Context(), func(tx *db.Tx) error {
-			if _, err := tx.Exec("LOCK TABLE job, relay, terminal IN ACCESS EXCLUSIVE MODE"); err != nil {
+			if _, err := tx.Exec("LOCK TABLE relay, terminal IN ACCESS EXCLUSIVE MODE"); err != nil {
+				return err
+			}
+			if _, err := tx.Exec("LOCK TABLE job IN EXCLUSIVE MODE"); err != nil { // a start reads it: its rows are sealed
 				return err
 			}
 			close(held)

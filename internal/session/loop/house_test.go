@@ -120,6 +120,8 @@ func (h *house) open() {
 	h.jn = journal.New(h.db, key)
 	h.jn.Rows = append(h.jn.Rows, func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, h.db) },
 		func(ctx context.Context) ([]op.Sealed, error) { return models.Rows(ctx, h.db) })
+	_, err = h.jn.Recall(ctx, "")
+	must(err)
 	reg, err := tool.NewRegistry(h.plans.of(builtin.All(nil, func() builtin.Search { return builtin.Search{} }))...)
 	must(err)
 	none := func(context.Context, string, string, func([]byte) error) error {
