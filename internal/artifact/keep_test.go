@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"tandem/internal/artifact/wire"
@@ -20,7 +21,7 @@ type shelf struct {
 	t *testing.T
 	*Room
 	open map[string]bool // runs that are not over
-	told int
+	told atomic.Int64
 }
 
 func newShelf(t *testing.T, at string) *shelf {
@@ -35,7 +36,7 @@ func newShelf(t *testing.T, at string) *shelf {
 	}
 	s := &shelf{t: t, open: map[string]bool{}}
 	s.Room = &Room{DB: d, Days: func() int { return 0 }, Open: func(_ *db.Tx, _, run string) (bool, error) { return s.open[run], nil },
-		Told: func(*db.Tx, string, wire.RemoveIn, int, string) error { s.told++; return nil }}
+		Told: func(*db.Tx, string, wire.RemoveIn, int, string) error { s.told.Add(1); return nil }}
 	return s
 }
 
@@ -72,12 +73,12 @@ func TestNumbersAreUsedOnce(t *testing.T) {
 			}
 			if want == 1 {
 				s.open["run_1"] = true
-				if err := s.gone(0); !fault.Is(err, fault.Conflict) || s.told != 0 {
+				if err := s.gone(0); !fault.Is(err, fault.Conflict) || s.told.Load() != 0 {
 					s.t.Errorf("what an open run made was removed: %v", err)
 				}
 			}
 			s.open["run_1"] = false
-			if err := s.gone(0); err != nil || s.told != want {
+			if err := s.gone(0); err != nil || s.told.Load() != int64(want) {
 				s.t.Errorf("it was not removed, or not told: %v", err)
 			}
 		}
