@@ -135,7 +135,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.OK, 
 	c, err := scan(tx.QueryRow("SELECT "+columns+" FROM connector WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, in.Name))
 	if db.NoRows(err) {
 		c, err = &wire.Connector{Tenant: tenant, Name: in.Name}, nil
-		if !r.Vouch.Knows(tenant, placeKind, placeSubject(in.Name)) { // its row may be gone, and the journal's word not
+		if !r.Vouch.Knows(tenant, placeSubject(in.Name)) { // its row may be gone, and the journal's word not
 			err = missing(in.Name)
 		}
 	}

@@ -186,7 +186,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (out wire.
 	if err = tx.QueryRow("SELECT count(*) FROM forge WHERE tenant = ? AND name = ?", c.Tenant, in.Name).Scan(&n); err != nil {
 		return out, err
 	}
-	if n == 0 && !r.Vouch.Knows(c.Tenant, "forge", "forge:"+in.Name) { // its row may be gone, and the journal's word not
+	if n == 0 && !r.Vouch.Knows(c.Tenant, "forge:"+in.Name) { // its row may be gone, and the journal's word not
 		return out, op.NoSuch("forge", in.Name)
 	}
 	op.Seal(ctx, "forge:"+in.Name)

@@ -13,7 +13,7 @@ import (
 
 // born is the actor that the program knows by an id; nil when it knows none, or when the journal speaks of it, as of one that was disabled.
 func (r *Room) born(tenant, id string) *Actor {
-	if !r.Vouch.Asks() || tenant != LocalTenant || r.Vouch.Knows(tenant, "actor", "actor:"+id) {
+	if !r.Vouch.Asks() || tenant != LocalTenant || r.Vouch.Knows(tenant, "actor:"+id) {
 		return nil
 	}
 	for _, b := range builtIn {

@@ -309,7 +309,7 @@ func (r *Room) setPIN(ctx context.Context, tx *db.Tx, in PINIn) (PINOut, error) 
 	if err := tx.QueryRow("SELECT count(*) FROM pin WHERE tenant = ? AND actor = ?", c.Tenant, owner).Scan(&n); err != nil {
 		return PINOut{}, err
 	}
-	if known := r.Vouch.Knows(c.Tenant, "pin", pinSeal(c.Tenant, owner, "", 0).Subject); (n > 0 || known) && c.Present == "" {
+	if known := r.Vouch.Knows(c.Tenant, pinSeal(c.Tenant, owner, "", 0).Subject); (n > 0 || known) && c.Present == "" {
 		return PINOut{}, fault.New(fault.Denied, "pin.set", "a PIN is set already; changing it needs the old one").
 			WithNext("run it on a terminal: tandem pin set")
 	}

@@ -59,7 +59,7 @@ func CheckPINForm(pin string) error {
 
 // HasPIN reports whether an actor has set a PIN: by its row or, where somebody took that away, by the journal.
 func (r *Room) HasPIN(ctx context.Context, tenant, actor string) (bool, error) {
-	if r.Vouch.Knows(tenant, "pin", pinSeal(tenant, actor, "", 0).Subject) {
+	if r.Vouch.Knows(tenant, pinSeal(tenant, actor, "", 0).Subject) {
 		return true, nil
 	}
 	var n int

@@ -61,7 +61,7 @@ func (r *Room) ProvePIN(ctx context.Context, tenant, actor, pin, caller string) 
 		var set int64
 		err := tx.QueryRow("SELECT hash, is_long, set_at FROM pin WHERE tenant = ? AND actor = ?"+tx.ForUpdate(), tenant, actor).Scan(&stored, &n,
 			&set)
-		if seal := pinSeal(tenant, actor, stored, set); db.NoRows(err) && r.Vouch.Knows(tenant, "pin", seal.Subject) || err == nil &&
+		if seal := pinSeal(tenant, actor, stored, set); db.NoRows(err) && r.Vouch.Knows(tenant, seal.Subject) || err == nil &&
 			!r.Vouch.Holds(ctx, seal) {
 			return fault.New(fault.Denied, "presence", "the PIN in the database is not the one that was set here: somebody changed the database").
 				With("reason", "forged").

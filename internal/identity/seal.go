@@ -54,7 +54,7 @@ func (a *Actor) inborn() bool {
 // counts reports whether an actor is who its row says.
 func (r *Room) counts(ctx context.Context, a *Actor) bool {
 	s := a.Seal()
-	return r.Vouch.Holds(ctx, s) || a.inborn() && !r.Vouch.Knows(a.Tenant, "actor", s.Subject)
+	return r.Vouch.Holds(ctx, s) || a.inborn() && !r.Vouch.Knows(a.Tenant, s.Subject)
 }
 
 // tokenRow is a token as its row has it.
@@ -175,7 +175,7 @@ func (r *Room) Rows(ctx context.Context) (out []op.Sealed, err error) {
 		return nil, err
 	}
 	for _, a := range actors {
-		if s := a.Seal(); !a.inborn() || r.Vouch.Knows(a.Tenant, "actor", s.Subject) {
+		if s := a.Seal(); !a.inborn() || r.Vouch.Knows(a.Tenant, s.Subject) {
 			out = append(out, s)
 		}
 	}

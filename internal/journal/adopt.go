@@ -90,7 +90,7 @@ func (j *Journal) adopted(ctx context.Context) error {
 			}
 			for _, x := range all {
 				if j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) {
-					j.standing.newest[place{x.tenant, x.Subject}] = stood{x.seq, x.Digest}
+					j.standing.newest.put(place{x.tenant, x.Subject}, stood{x.seq, x.Digest})
 				}
 			}
 		}
@@ -148,7 +148,7 @@ func (j *Journal) waiting() (out []place) {
 	s := &j.standing
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for at, x := range s.newest {
+	for at, x := range s.newest.all() {
 		in := func(a span) bool { return x.seq > a.begun && x.seq < a.ended }
 		if x.digest != nothing && kindOf(at.subject) != adoption && slices.ContainsFunc(s.spans, in) {
 			out = append(out, at)

@@ -52,7 +52,7 @@ type Journal struct {
 // checkpoints; see Key.
 func New(d *db.DB, key ed25519.PrivateKey) *Journal {
 	return &Journal{db: d, pair: newPair(key), moved: make(chan struct{}), about: map[string]int64{},
-		standing: standing{newest: map[place]stood{}, turns: map[string]int64{}}}
+		standing: standing{newest: words{}, turns: map[string]int64{}}}
 }
 
 // Append records one event in the transaction that changes what it tells of,

@@ -108,7 +108,7 @@ func (j *Journal) gone(there map[place]bool) map[place]stood {
 	j.standing.mu.RLock()
 	defer j.standing.mu.RUnlock()
 	out := map[place]stood{}
-	for at, x := range j.standing.newest {
+	for at, x := range j.standing.newest.all() {
 		if lasts(Seal{Subject: at.subject}) && kindOf(at.subject) != adoption && x.digest != nothing && !there[at] &&
 			j.standing.wiped[at.tenant].seq == 0 {
 			out[at] = x
@@ -134,7 +134,8 @@ func (j *Journal) over(ctx context.Context, at place, x stood) (bool, error) {
 func (j *Journal) stoodAt(tenant, subject string) stood {
 	j.standing.mu.RLock()
 	defer j.standing.mu.RUnlock()
-	return j.standing.newest[place{tenant, subject}]
+	x, _ := j.standing.newest.at(place{tenant, subject})
+	return x
 }
 
 // Broken says what is missing of the entries about lasting authority.

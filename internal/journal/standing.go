@@ -73,7 +73,7 @@ type stood struct {
 // newest entry that this process wrote.
 type standing struct {
 	mu     sync.RWMutex
-	newest map[place]stood
+	newest words
 	turns  map[string]int64
 	wiped  map[string]stood // tenants that were erased
 	broken []string         // what is missing of the chain, for people
@@ -108,10 +108,10 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 	defer s.mu.Unlock()
 	for _, x := range seals {
 		at := place{tenant, x.Subject}
-		if s.newest[at].seq > seq {
+		if was, _ := s.newest.at(at); was.seq > seq {
 			continue
 		}
-		s.newest[at] = stood{seq, x.Digest}
+		s.newest.put(at, stood{seq, x.Digest})
 		s.wipe(x, seq)
 		s.mark(x, seq)
 		if x.Subject == confirmed {
@@ -121,33 +121,9 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 			s.turns[kind] = max(s.turns[kind], seq)
 		}
 	}
-	s.forget()
+	s.newest.forget()
 	if slices.ContainsFunc(seals, lasts) && seq > s.kept {
 		s.keep(seq, end.sum)
-	}
-}
-
-// maxPassing is how many uses of passing authority are remembered; an approval ends after an hour, long before so many others.
-const maxPassing = 50_000
-
-func (s *standing) forget() {
-	if len(s.newest) < maxPassing || len(s.newest)%1024 != 0 {
-		return
-	}
-	var all []int64
-	for at, x := range s.newest {
-		if !lasts(Seal{Subject: at.subject}) {
-			all = append(all, x.seq)
-		}
-	}
-	if len(all) < maxPassing {
-		return
-	}
-	slices.Sort(all)
-	for at, x := range s.newest {
-		if !lasts(Seal{Subject: at.subject}) && x.seq < all[len(all)/2] {
-			delete(s.newest, at)
-		}
 	}
 }
 
@@ -162,12 +138,13 @@ func (s *standing) keep(seq int64, sum []byte) {
 func (s *standing) seen(tenant, subject string) int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.newest[place{tenant, subject}].seq
+	x, _ := s.newest.at(place{tenant, subject})
+	return x.seq
 }
 
 func (s *standing) says(tenant, subject string, says []string) bool {
 	s.mu.RLock()
-	x, ok := s.newest[place{tenant, subject}]
+	x, ok := s.newest.at(place{tenant, subject})
 	s.mu.RUnlock()
 	return ok && len(says) > 0 && x.digest == Digest(says...)
 }
@@ -179,16 +156,16 @@ func (j *Journal) Vouch() op.Vouch {
 		Says: func(tenant, subject string, says []string) bool {
 			return s.says(tenant, subject, says) || j.lately() && s.says(tenant, subject, says)
 		},
-		Stand: func(tenant, kind string) (out []string) {
+		Stand: func(tenant, kind string) []string {
 			s.mu.RLock()
 			defer s.mu.RUnlock()
-			for at, x := range s.newest {
-				if at.tenant == tenant && kindOf(at.subject) == kind && x.digest != nothing {
-					out = append(out, at.subject)
-				}
-			}
-			slices.Sort(out)
-			return out
+			return s.newest.stand(tenant, kind)
+		},
+		Stands: func(tenant, subject string) bool {
+			s.mu.RLock()
+			defer s.mu.RUnlock()
+			x, ok := s.newest.at(place{tenant, subject})
+			return ok && x.digest != nothing
 		},
 		Turn:  func(kind string) int64 { s.mu.RLock(); defer s.mu.RUnlock(); return s.turns[kind] },
 		Whole: func() bool { s.mu.RLock(); defer s.mu.RUnlock(); return len(s.broken) == 0 },
@@ -210,7 +187,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 	s := &j.standing
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.newest, s.turns, s.wiped, s.broken, s.file, s.kept = map[place]stood{}, map[string]int64{}, nil, nil, file, 0
+	s.newest, s.turns, s.wiped, s.broken, s.file, s.kept = words{}, map[string]int64{}, nil, nil, file, 0
 	s.spans = nil
 	known = reached > 0
 	w := chainWalk{chain: chainStart[:], reached: reached, sum: sum}
@@ -220,7 +197,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 				continue // another key's, or nobody's
 			}
 			known = true
-			s.newest[place{x.tenant, x.Subject}] = stood{x.seq, x.Digest}
+			s.newest.put(place{x.tenant, x.Subject}, stood{x.seq, x.Digest})
 			s.wipe(x.Seal, x.seq)
 			s.mark(x.Seal, x.seq)
 			s.turns[kindOf(x.Subject)] = x.seq

@@ -54,7 +54,7 @@ func (r *Room) addProvider(ctx context.Context, tx *db.Tx, in ProviderAddIn) (ca
 
 func (r *Room) removeProvider(ctx context.Context, tx *db.Tx, in ProviderIn) (OK, error) {
 	n, err := tx.Changed("DELETE FROM session_provider WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant, in.ID)
-	if err == nil && n == 0 && !r.vouch.Knows(op.CallerFrom(ctx).Tenant, "provider", providerSubject(in.ID)) {
+	if err == nil && n == 0 && !r.vouch.Knows(op.CallerFrom(ctx).Tenant, providerSubject(in.ID)) {
 		err = fault.New(fault.NotFound, "provider.remove", "%.60s was not added", in.ID)
 	}
 	if err == nil { // the key was the added endpoint's

@@ -24,7 +24,7 @@ func (r *Room) entry(ctx context.Context, tenant, id string) (catalog.Entry, boo
 	switch {
 	case err == nil && r.vouch.Holds(ctx, sealProvider(e, tenant)):
 		return e, true, nil
-	case err == nil || db.NoRows(err) && r.vouch.Knows(tenant, "provider", providerSubject(id)):
+	case err == nil || db.NoRows(err) && r.vouch.Knows(tenant, providerSubject(id)):
 		return catalog.Entry{}, false, fault.New(fault.Denied, "provider", "the provider %.60s is in the database not as it was added", id).
 			WithNext("see what was changed: tandem audit verify; then add it anew: tandem provider remove %.60s", id)
 	case !db.NoRows(err):

@@ -20,6 +20,8 @@ type Vouch struct {
 	Says func(tenant, subject string, says []string) bool
 	// Stand are the subjects of a kind that entries speak of and that have not ended.
 	Stand func(tenant, kind string) []string
+	// Stands reports whether an entry speaks of a subject that has not ended.
+	Stands func(tenant, subject string) bool
 	// Turn counts the changes of a kind, for whoever keeps something that was made of its rows.
 	Turn func(kind string) int64
 	// Whole reports whether no entry about authority is missing.
@@ -43,9 +45,7 @@ func (v Vouch) Holds(ctx context.Context, s Sealed) bool {
 }
 
 // Knows reports whether an entry speaks of a subject that has not ended, whatever its row says.
-func (v Vouch) Knows(tenant, kind, subject string) bool {
-	return v.Asks() && slices.Contains(v.Stand(tenant, kind), subject)
-}
+func (v Vouch) Knows(tenant, subject string) bool { return v.Asks() && v.Stands(tenant, subject) }
 
 // Rows are what the notes vouch for.
 func (n *Notes) Rows(tenant string) (out []Sealed) {

@@ -135,7 +135,7 @@ func (r *Room) grantFolder(ctx context.Context, tx *db.Tx, in FolderIn) (Folder,
 func (r *Room) revokeFolder(ctx context.Context, tx *db.Tx, in FolderRevokeIn) (OK, error) {
 	tenant, path := op.CallerFrom(ctx).Tenant, filepath.Clean(in.Path)
 	n, err := tx.Changed("DELETE FROM session_folder WHERE tenant = ? AND path = ?", tenant, path)
-	if err == nil && n == 0 && !r.Vouch.Knows(tenant, "folder", folderSubject(path)) { // its row may be gone, and the journal's word not
+	if err == nil && n == 0 && !r.Vouch.Knows(tenant, folderSubject(path)) { // its row may be gone, and the journal's word not
 		err = fault.New(fault.NotFound, "folder.revoke", "%s was not granted", in.Path).WithNext("list what was: tandem grant list")
 	}
 	op.Seal(ctx, folderSubject(path))

@@ -333,7 +333,7 @@ func (b *Book) Revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 	}
 	out := RevokeOut{ID: in.ID, Version: v}
 	op.Seal(ctx, "grant:"+in.ID, in.ID, takenBack)
-	if b.Vouch.Knows(c.Tenant, "denial", "denial:"+in.ID) {
+	if b.Vouch.Knows(c.Tenant, "denial:"+in.ID) {
 		op.Seal(ctx, "denial:"+in.ID)
 	}
 	compiled, err := b.check(ctx, tx, c.Tenant, "grant.revoke")

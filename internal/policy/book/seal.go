@@ -130,7 +130,7 @@ func (b *Book) gone(ctx context.Context, tenant, id string) bool {
 	if !b.Vouch.Asks() || b.Vouch.Holds(ctx, sealRevoked(tenant, id)) {
 		return false
 	}
-	return b.Vouch.Knows(tenant, "denial", "denial:"+id) || b.Vouch.Knows(tenant, "grant", "grant:"+id)
+	return b.Vouch.Knows(tenant, "denial:"+id) || b.Vouch.Knows(tenant, "grant:"+id)
 }
 
 // rulesNow are the rules that the journal vouches for, wherever among the versions they stand. lost says that it vouches for some and
@@ -157,7 +157,7 @@ func (b *Book) rulesNow(ctx context.Context, tx *db.Tx, tenant string) (rules st
 	if err := rows.Err(); err != nil {
 		return "", d, false, err
 	}
-	if lost = b.Vouch.Knows(tenant, "rules", "rules:policy"); lost {
+	if lost = b.Vouch.Knows(tenant, "rules:policy"); lost {
 		d.Groups = b.vouchedOwners(ctx, tenant)
 	}
 	return "", d, lost, nil

@@ -127,7 +127,7 @@ func (d *Driver) skipsOp(ctx context.Context, _ LiveIn) (SkipsOut, error) {
 func (d *Driver) unskip(ctx context.Context, tx *db.Tx, in SkipIDIn) (SkipIDIn, error) {
 	n, err := tx.Changed("UPDATE terminal_skip SET revoked_at = ? WHERE tenant = ? AND id = ? AND revoked_at = 0", tx.Now(),
 		op.CallerFrom(ctx).Tenant, in.ID)
-	if tenant := op.CallerFrom(ctx).Tenant; err == nil && n == 0 && !d.room.Vouch.Knows(tenant, skipKind, skipSubject(in.ID)) {
+	if tenant := op.CallerFrom(ctx).Tenant; err == nil && n == 0 && !d.room.Vouch.Knows(tenant, skipSubject(in.ID)) {
 		err = fault.New(fault.NotFound, "session.unskip", "there is no such grant: %.60s", in.ID).
 			WithNext("see what there is: tandem session skip --list")
 	}
