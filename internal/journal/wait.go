@@ -80,6 +80,7 @@ func (j *Journal) WaitAbout(ctx context.Context, after int64, kind string) error
 }
 
 func (j *Journal) wait(ctx context.Context, after int64, newest func() int64) error {
+	shared := j.db.Path() == "" // other servers may write to it too; of a file's entries this process knows all, once it knows one
 	for first := true; ; first = false {
 		j.mu.Lock()
 		moved := j.moved
@@ -87,7 +88,7 @@ func (j *Journal) wait(ctx context.Context, after int64, newest func() int64) er
 		if newest() > after {
 			return nil
 		}
-		if first || j.due(time.Now()) {
+		if shared && (first || j.due(time.Now())) || j.Latest() == 0 {
 			size, err := j.Head(ctx)
 			if err != nil {
 				return err
@@ -97,15 +98,15 @@ func (j *Journal) wait(ctx context.Context, after int64, newest func() int64) er
 				return nil
 			}
 		}
-		var shared <-chan time.Time
-		if j.db.Path() == "" { // other servers may write to it too
-			shared = time.After(poll)
+		var again <-chan time.Time
+		if shared {
+			again = time.After(poll)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-moved:
-		case <-shared:
+		case <-again:
 		}
 	}
 }
