@@ -234,7 +234,7 @@ func runFileTrack(ctx context.Context, e *env, p *parsed) error {
 	if w.atOp {
 		return w.needsFiles()
 	}
-	auto, err := w.snapshot(ctx, nil)
+	auto, err := w.snapshotFresh(ctx)
 	if err != nil {
 		return err
 	}

@@ -312,7 +312,7 @@ func (rs *revisions) listHint(ctx context.Context, e *cmdError, title string, cs
 	const most = 5
 	for i, c := range cs {
 		if i == most {
-			t.Str("...\n")
+			t.Str("  ...\n")
 			break
 		}
 		t.Str("  ")

@@ -162,8 +162,11 @@ func (s *Store) indexEntries(ctx context.Context, base, wc repo.MergedTree) ([]g
 	}
 	err = repo.DiffTrees(ctx, s, base, wc, repo.Everything{}, func(p repo.Path, before, after repo.Merge[repo.TreeValue]) error {
 		v, ok := after.AsResolved()
-		if repo.IsPresent(before) || !ok || !v.IsFile() {
+		if repo.IsPresent(before) || !ok || !v.IsFile() && v.Kind != repo.Symlink {
 			return nil
+		}
+		if v.Kind == repo.Symlink { // jj writes a plain file for it, too
+			v.Kind = repo.File
 		}
 		empty, err := s.PutFile(ctx, nil) // git's fsck looks for it
 		if err != nil {

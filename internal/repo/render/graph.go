@@ -329,9 +329,10 @@ func (g *Graph[K]) draw(r *row, symbol, message string) string {
 	return out.String()
 }
 
+// splitLines takes a text apart. A carriage return before the end of a line belongs to the end.
 func splitLines(s string) []string {
 	if s == "" {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")
 }

@@ -18,13 +18,33 @@ func Parse(text string) (*dsl.Node, error) {
 	if !p.End() {
 		return nil, p.Syntax("expected <EOI>, " + p.following(n))
 	}
-	return n, nil
+	return n, p.refused
 }
 
 type parser struct {
 	dsl.Scanner
 	from int // where the innermost expression begins
 	arg  int // where an argument begins, plus one
+
+	far      int    // the furthest place at which a way was given up
+	farWants string // and what was wanted there
+	refused  error  // an operator of others, which counts where everything else can be read
+}
+
+// gaveUp notes that something might have stood here.
+func (p *parser) gaveUp(wants string) {
+	if p.Pos > p.far {
+		p.far, p.farWants = p.Pos, wants
+	}
+}
+
+// Syntax is the error that something else was expected, at the furthest place that was reached on any way.
+func (p *parser) Syntax(expected string) error {
+	p.gaveUp(expected)
+	if p.far > p.Pos {
+		p.Pos, expected = p.far, p.farWants
+	}
+	return p.Scanner.Syntax(expected)
 }
 
 // The expectations jj's grammar reports at the places where most mistakes
@@ -52,25 +72,37 @@ func (p *parser) following(n *dsl.Node) string {
 	if p.Pos > 0 && p.Src[p.Pos-1] == ' ' {
 		return infix
 	}
-	for n.Kind == dsl.Union || n.Kind == dsl.Binary && (n.Op == dsl.Intersection || n.Op == dsl.Difference) || n.Kind == dsl.Unary &&
-		n.Op == dsl.Negate {
+	enclosed := func() bool { return p.Src[n.Span.Start] == '(' }
+	for !enclosed() && (n.Kind == dsl.Union || n.Kind == dsl.Binary && (n.Op == dsl.Intersection || n.Op == dsl.Difference) ||
+		n.Kind == dsl.Unary && n.Op == dsl.Negate) {
 		n = n.Args[len(n.Args)-1]
 	}
-	if n.Kind == dsl.Unary || n.Kind == dsl.Binary {
+	ranges := "`::`, `..`, "
+	if !enclosed() && (n.Kind == dsl.Unary || n.Kind == dsl.Binary) {
 		switch n.Op {
-		case dsl.DagPost, dsl.RangePost, dsl.DagRange, dsl.Range, dsl.DagPre, dsl.RangePre:
+		case dsl.DagPost, dsl.RangePost:
 			return infix
+		case dsl.DagRange, dsl.Range, dsl.DagPre, dsl.RangePre: // of a range none begins
+			n, ranges = n.Args[len(n.Args)-1], ""
 		}
 	}
-	switch n.Kind {
-	case dsl.DagAll, dsl.RangeAll:
+	switch {
+	case enclosed():
+	case n.Kind == dsl.DagAll, n.Kind == dsl.RangeAll:
 		return infix
-	case dsl.Ident:
-		return "`@`, `:`, `-`, `+`, `::`, `..`, " + infix
-	case dsl.String:
-		return "`@`, `-`, `+`, `::`, `..`, " + infix
+	case n.Kind == dsl.Ident:
+		return "`@`, `:`, `-`, `+`, " + ranges + infix
+	case n.Kind == dsl.String:
+		return "`@`, `-`, `+`, " + ranges + infix
 	}
-	return "`-`, `+`, `::`, `..`, " + infix
+	return "`-`, `+`, " + ranges + infix
+}
+
+// refuse notes an operator of others. What cannot be read at all is said first, and of several the first.
+func (p *parser) refuse(err error) {
+	if p.refused == nil {
+		p.refused = err
+	}
 }
 
 // expression reads a union of intersections of negations.
@@ -95,11 +127,13 @@ func (p *parser) expression() (*dsl.Node, error) {
 			p.Pos++
 			at := p.Span(start)
 			p.Space()
+			p.gaveUp(wantExpr)
 			if _, err := p.intersection(); err != nil {
 				p.Pos = mark
 				return left, nil
 			}
-			return nil, notOp(dsl.NotInfix, at, "an infix", "|", "union")
+			p.refused = notOp(dsl.NotInfix, at, "an infix", "|", "union") // whatever its sides are
+			continue
 		default:
 			p.Pos = mark
 			return left, nil
@@ -142,11 +176,13 @@ func (p *parser) intersection() (*dsl.Node, error) {
 			p.Pos++
 			at := p.Span(start)
 			p.Space()
+			p.gaveUp(wantExpr)
 			if _, err := p.negation(); err != nil {
 				p.Pos = mark
 				return left, nil
 			}
-			return nil, notOp(dsl.NotInfix, at, "an infix", "~", "difference")
+			p.refused = notOp(dsl.NotInfix, at, "an infix", "~", "difference")
+			continue
 		default:
 			p.Pos = mark
 			return left, nil
@@ -210,7 +246,8 @@ func (p *parser) ranges() (*dsl.Node, error) {
 			return nil, err
 		}
 		if op == ":" {
-			return nil, notOp(dsl.NotPrefix, at, "a prefix", "::", "ancestors")
+			p.refuse(notOp(dsl.NotPrefix, at, "a prefix", "::", "ancestors"))
+			return arg, nil
 		}
 		kind := dsl.DagPre
 		if op == ".." {
@@ -234,7 +271,8 @@ func (p *parser) ranges() (*dsl.Node, error) {
 			return nil, err
 		}
 		if op == ":" {
-			return nil, notOp(dsl.NotInfix, at, "an infix", "::", "DAG range")
+			p.refuse(notOp(dsl.NotInfix, at, "an infix", "::", "DAG range"))
+			return left, nil
 		}
 		kind := dsl.DagRange
 		if op == ".." {
@@ -248,7 +286,8 @@ func (p *parser) ranges() (*dsl.Node, error) {
 	case "..":
 		return unary(dsl.RangePost, left, left.Span.To(at)), nil
 	}
-	return nil, notOp(dsl.NotPostfix, at, "a postfix", "::", "descendants")
+	p.refuse(notOp(dsl.NotPostfix, at, "a postfix", "::", "descendants"))
+	return left, nil
 }
 
 func (p *parser) startsPrimary() bool {
@@ -261,6 +300,7 @@ func (p *parser) neighbors() (*dsl.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	var foreign error // of several, jj names the last
 	for {
 		start := p.Pos
 		switch {
@@ -269,8 +309,11 @@ func (p *parser) neighbors() (*dsl.Node, error) {
 		case p.Eat("+"):
 			n = unary(dsl.Children, n, n.Span.To(p.Span(start)))
 		case p.Eat("^"):
-			return nil, notOp(dsl.NotPostfix, p.Span(start), "a postfix", "-", "parents")
+			foreign = notOp(dsl.NotPostfix, p.Span(start), "a postfix", "-", "parents")
 		default:
+			if foreign != nil {
+				p.refuse(foreign)
+			}
 			return n, nil
 		}
 	}

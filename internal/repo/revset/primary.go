@@ -22,9 +22,10 @@ func (p *parser) primary() (*dsl.Node, error) {
 		return p.call(name, start)
 	}
 	p.Pos = start
-	if name := p.strict(); name != "" && p.Peek() == ':' && !p.Has("::") {
+	if name := p.strict(); name != "" && p.Peek() == ':' {
 		nameSpan := p.Span(start)
 		p.Pos++
+		p.gaveUp(wantPrimary)
 		if p.startsPrimary() {
 			value, err := p.neighbors()
 			if err != nil {
