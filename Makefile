@@ -7,7 +7,7 @@ LDFLAGS   = -s -w -X tandem/internal/cli.version=$(VERSION)
 STATIC    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: up test test-tools build release man install bench soak freeze generate lint clean help
+.PHONY: up test documents test-tools build release man install bench soak freeze generate lint clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,6 +17,10 @@ up: bin/tandem ## build and start everything, print where it is
 
 test: test-tools lint ## install what the tests need and run all of them
 	scripts/run-tests
+
+documents: ## how many lines that the documents print are typed by tests, and which are not, each with its reason
+	@CGO_ENABLED=0 $(GO) test -count=1 ./test/proof -run TestEveryBlockSaysHowItIsTested >/dev/null
+	@cat test/proof/testdata/documents.txt
 
 test-tools: ## install the programs the tests drive, where missing
 	scripts/test-tools

@@ -26,7 +26,7 @@ words that are ours in [glossary.md](glossary.md). Every command takes `+"`--jso
 		"`--control-socket`, `--no-color`"+` and `+"`--help`"+`. Exit codes: 0 done, 1 failed, 2 wrong usage,
 8 waiting for an approval.
 
-<!-- every block: story: cli agents relay -->
+<!-- every block: story: cli agents relay people job team tenant -->
 
 `)
 	describe(w, root, "")

@@ -12,12 +12,13 @@ import (
 var update = flag.Bool("update", false, "write testdata/documents.txt anew")
 
 // Every block of every document says how it is tested, and every line of a story's blocks is typed in it, as it is printed, or says
-// why not. What is not typed stands in testdata/documents.txt (written anew with -args -update); the counts are printed by go test -v.
+// why not. How many are typed, and what is not, stands in testdata/documents.txt (written anew with -args -update), which make documents
+// prints.
 func TestEveryBlockSaysHowItIsTested(t *testing.T) {
 	stories := readStories(t)
 	typed := map[string]bool{} // by story and line: some document prints it
 	var out strings.Builder
-	total, unrun := 0, 0
+	total, unrun, soaked := 0, 0, 0
 	for _, doc := range documents(t) {
 		run := 0
 		var not []string
@@ -33,28 +34,30 @@ func TestEveryBlockSaysHowItIsTested(t *testing.T) {
 				t.Errorf("%s: the block does not say how it is tested: <!-- story: NAME --> or <!-- not run: REASON --> above it", at)
 			default:
 				for _, l := range b.lines {
-					switch st := stepOf(t, stories, b, l, typed); {
+					switch s, st := stepOf(t, stories, b, l, typed); {
 					case st == nil:
 						t.Errorf("%s: %q is not in the story %s", at, l.line, b.why)
 					case st.unrun != "":
 						not = append(not, fmt.Sprintf("  %s\n    %s", l.line, st.unrun))
 					default:
 						run++
+						if s.soak != "" {
+							soaked++
+						}
 					}
 				}
 			}
 		}
 		if run+len(not) > 0 {
 			name := strings.TrimPrefix(doc, "../../")
-			t.Logf("%s: %d lines run, %d not", name, run, len(not))
-			fmt.Fprintf(&out, "%s\n", name)
+			fmt.Fprintf(&out, "%s: %d lines run, %d not\n", name, run, len(not))
 			for _, n := range not {
 				fmt.Fprintln(&out, n)
 			}
 		}
 		total, unrun = total+run, unrun+len(not)
 	}
-	t.Logf("together: %d lines run, %d not", total, unrun)
+	fmt.Fprintf(&out, "together: %d lines run, %d of them in make soak alone; %d not\n", total, soaked, unrun)
 	for _, s := range stories {
 		for _, st := range s.steps {
 			if st.document && !typed[s.name+"\n"+st.line] {
@@ -74,7 +77,7 @@ func TestEveryBlockSaysHowItIsTested(t *testing.T) {
 }
 
 // stepOf is where a line of a block is typed, and notes in typed that a document prints it.
-func stepOf(t *testing.T, stories map[string]*story, b *block, l shown, typed map[string]bool) *step {
+func stepOf(t *testing.T, stories map[string]*story, b *block, l shown, typed map[string]bool) (*story, *step) {
 	for _, name := range strings.Fields(b.why) {
 		s := stories[name]
 		if s == nil {
@@ -83,8 +86,8 @@ func stepOf(t *testing.T, stories map[string]*story, b *block, l shown, typed ma
 		}
 		if i := slices.IndexFunc(s.steps, func(st *step) bool { return st.document && st.line == l.line }); i >= 0 {
 			typed[name+"\n"+l.line] = true
-			return s.steps[i]
+			return s, s.steps[i]
 		}
 	}
-	return nil
+	return nil, nil
 }
