@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -62,7 +63,8 @@ func open(t *testing.T, file string) *world {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	_, key, _ := ed25519.GenerateKey(nil)
+	seed := sha256.Sum256([]byte(file)) // a house keeps its key
+	key := ed25519.NewKeyFromSeed(seed[:])
 	j := journal.New(d, key)
 	w := &world{db: d}
 	at := func(in noteIn) op.Resource { return op.Resource{Kind: "resource", Path: "/" + in.Text} }
@@ -341,6 +343,71 @@ func TestACrashBetweenIntentAndOutcome(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Somebody who writes into the database has nothing finished that the gate did not begin, nor anything twice.
+func TestAnIntentIsTheGatesOwn(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	asked := 0
+	w.settle = func(noteIn) (noteOut, bool, error) { asked++; return noteOut{7}, true, nil }
+	const columns = "seq, tenant, op, caller, input, key, server, sig"
+	var kept, real openIntent
+	row := func(i *openIntent) []any {
+		return []any{&i.seq, &i.tenant, &i.op, &i.caller, &i.input, &i.key, &i.server, &i.sig}
+	}
+	w.act = func() error {
+		return w.db.QueryRow(t.Context(), "SELECT "+columns+" FROM gate_intent").Scan(row(&kept)...)
+	}
+	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	put := func(how string, i openIntent) {
+		t.Helper()
+		if err := w.db.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec("INSERT INTO gate_intent ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)", i.seq, i.tenant, i.op, i.caller,
+				i.input, i.key, i.server, i.sig)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		before := len(w.events(t, journal.Unknown))
+		n, err := w.Recover(op.WithCaller(t.Context(), op.Caller{Tenant: "t", Name: "tandem", Kind: op.Local}), nobody)
+		told := w.events(t, journal.Unknown)
+		if n != 1 || err != nil || asked != 0 || len(told) != before+1 || told[0].Actor == "builder" || told[len(told)-1].Actor == "builder" {
+			t.Errorf("%s: %d unknown, %v, asked %d times, told %+v", how, n, err, asked, told)
+		}
+	}
+	put("put back after it ended", kept)
+	for how, change := range map[string]func(i *openIntent){
+		"another input":     func(i *openIntent) { i.input = `{"text":"b"}` },
+		"another caller":    func(i *openIntent) { i.caller = strings.ReplaceAll(i.caller, "builder", "owner") },
+		"another operation": func(i *openIntent) { i.op = "note.pass" },
+		"another tenant":    func(i *openIntent) { i.tenant = "other" },
+		"another place":     func(i *openIntent) { i.seq = 4711 },
+		"another server":    func(i *openIntent) { i.server = "srv_b" },
+		"another key":       func(i *openIntent) { i.key = "k2" },
+		"no signature":      func(i *openIntent) { i.sig = nil },
+		"no caller":         func(i *openIntent) { i.caller = "{" },
+	} {
+		forged := kept
+		change(&forged)
+		put(how, forged)
+	}
+
+	// and one that was begun and cut off is finished
+	hang, began := make(chan struct{}), make(chan struct{})
+	w.act = func() error { close(began); <-hang; return errors.New("never recorded") }
+	done := make(chan struct{})
+	go func() { defer close(done); w.Invoke(as(op.Agent, "builder", "k3"), "note.send", noteIn{Text: "c"}) }()
+	<-began
+	if err := w.db.QueryRow(t.Context(), "SELECT "+columns+" FROM gate_intent").Scan(row(&real)...); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.Recover(t.Context(), nobody); n != 0 || err != nil || asked != 1 {
+		t.Errorf("a real one: %d unknown, %v, asked %d times", n, err, asked)
+	}
+	close(hang)
+	<-done
 }
 
 // Two servers on one database: what the one is about is not settled by the other, before its lease has ended; and of what it did on its

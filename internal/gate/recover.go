@@ -1,10 +1,12 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -14,8 +16,29 @@ import (
 )
 
 type openIntent struct {
-	seq                            int64
-	op, caller, input, key, server string
+	seq                                    int64
+	tenant, op, caller, input, key, server string
+	sig                                    []byte
+}
+
+// began is the purpose of the signature of an intent: a room may finish what was begun, so nobody but the gate says that it was.
+const began = "an effect was begun"
+
+func (i openIntent) signed() []byte {
+	sum := journal.Digest(strconv.FormatInt(i.seq, 10), i.tenant, i.op, i.caller, i.input, i.key, i.server)
+	return sum[:]
+}
+
+// forged says why an intent is nobody's, where it is: the gate did not write it, or it was settled before and put back.
+func (g *Gate) forged(ctx context.Context, i openIntent) (why string, err error) {
+	if !g.journal.Attested(began, i.signed(), i.sig) {
+		return "this was in the database as begun, and no server that keeps the journal's key began it: nothing was done", nil
+	}
+	settled, err := g.journal.Settled(ctx, i.seq)
+	if settled {
+		why = "this was in the database as begun, and had ended before: nothing was done"
+	}
+	return why, err
 }
 
 // Recover settles the effects that a crash cut off: the room completes or
@@ -23,9 +46,9 @@ type openIntent struct {
 // were unknown. What belongs to a server that lives is left to it, and of what
 // one did on another machine nothing here tells how far it came.
 func (g *Gate) Recover(ctx context.Context, others func(context.Context) (owner.Others, error)) (unknown int, err error) {
-	rows, err := g.db.Query(ctx, "SELECT seq, op, caller, input, key, server FROM gate_intent ORDER BY seq")
+	rows, err := g.db.Query(ctx, "SELECT seq, tenant, op, caller, input, key, server, sig FROM gate_intent ORDER BY seq")
 	open, err := db.Collect(rows, err, func(rows *sql.Rows) (i openIntent, err error) {
-		return i, rows.Scan(&i.seq, &i.op, &i.caller, &i.input, &i.key, &i.server)
+		return i, rows.Scan(&i.seq, &i.tenant, &i.op, &i.caller, &i.input, &i.key, &i.server, &i.sig)
 	})
 	if err != nil || len(open) == 0 {
 		return 0, err
@@ -52,8 +75,17 @@ func (g *Gate) Recover(ctx context.Context, others func(context.Context) (owner.
 
 func (g *Gate) settle(ctx context.Context, i openIntent, far bool) (known bool, err error) {
 	var caller op.Caller
-	if err := json.Unmarshal([]byte(i.caller), &caller); err != nil {
+	read := json.Unmarshal([]byte(i.caller), &caller)
+	if why, err := g.forged(ctx, i); err != nil {
 		return false, err
+	} else if why != "" {
+		house := op.CallerFrom(ctx)
+		caller.Name, caller.For = house.Name, nil // it is nobody's word who did it
+		caller.Tenant = cmp.Or(caller.Tenant, house.Tenant)
+		return false, g.lost(ctx, i, caller, why)
+	}
+	if read != nil {
+		return false, read
 	}
 	caller.Idempotency = i.key
 	ctx = op.WithCaller(ctx, caller)

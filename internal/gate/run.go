@@ -64,7 +64,7 @@ func (g *Gate) effect(ctx context.Context, c *call) (out any, err error) {
 				return err
 			}
 		}
-		return c.intend(tx, seq, g.Server)
+		return g.intend(tx, c, seq)
 	})
 	if err != nil || found {
 		return out, err
@@ -119,7 +119,7 @@ func (g *Gate) outcome(ctx context.Context, c *call, seq int64, out any, acted e
 	})
 }
 
-func (c *call) intend(tx *db.Tx, seq int64, server string) error {
+func (g *Gate) intend(tx *db.Tx, c *call, seq int64) error {
 	caller, err := json.Marshal(c.caller)
 	if err != nil {
 		return err
@@ -128,8 +128,10 @@ func (c *call) intend(tx *db.Tx, seq int64, server string) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT INTO gate_intent (seq, tenant, op, caller, input, key, server) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		seq, c.caller.Tenant, c.op.Name, string(caller), string(input), c.caller.Idempotency, server)
+	i := openIntent{seq: seq, tenant: c.caller.Tenant, op: c.op.Name, caller: string(caller), input: string(input),
+		key: c.caller.Idempotency, server: g.Server}
+	_, err = tx.Exec("INSERT INTO gate_intent (seq, tenant, op, caller, input, key, server, sig) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		i.seq, i.tenant, i.op, i.caller, i.input, i.key, i.server, g.journal.Attest(began, i.signed()))
 	return err
 }
 

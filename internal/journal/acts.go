@@ -26,3 +26,10 @@ func (j *Journal) Acts(ctx context.Context, tenant, actor string, most int) ([]A
 		return a, err
 	})
 }
+
+// Settled reports whether an entry tells what became of an intent.
+func (j *Journal) Settled(ctx context.Context, intent int64) (settled bool, err error) {
+	err = j.db.QueryRow(ctx, "SELECT count(*) > 0 FROM journal_event WHERE seq > ? AND cause = ? AND phase IN (?, ?)", intent, intent,
+		Outcome, Unknown).Scan(&settled)
+	return settled, err
+}
