@@ -29,7 +29,8 @@ import (
 type station struct {
 	*alone
 	jobs []string
-	die  int // before which step of the queue the server dies; 0: it lives
+	seal bool // rows count only while the journal vouches for them
+	die  int  // before which step of the queue the server dies; 0: it lives
 	at   int
 }
 
@@ -92,7 +93,12 @@ func (s *station) serve() {
 	}
 	for fence, end := int64(1), time.Now().Add(3*time.Minute); ; fence++ {
 		ctx, cancel := context.WithCancel(s.t.Context())
-		r := New(s.DB, journal.New(s.DB, key), slog.New(slog.DiscardHandler), everybody)
+		jn := journal.New(s.DB, key)
+		if s.seal {
+			jn = s.Journal
+		}
+		r := New(s.DB, jn, slog.New(slog.DiscardHandler), everybody)
+		r.Sealed = s.seal
 		r.Rooms, r.Tools, r.Box, r.Folder, r.Train = nobody{}, checkout.Tools{Env: s.env}, s.Box, s.Folder, s.Train
 		r.Owner = owner.Server{ID: fmt.Sprint(fence), Fence: fence}
 		r.TakeBack = func(_ context.Context, _, path string) error { return os.RemoveAll(path) }
