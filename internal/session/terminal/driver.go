@@ -68,7 +68,6 @@ type Driver struct {
 	journal *journal.Journal
 	log     *slog.Logger
 	tmux    *tmux.Server
-	noTmux  error
 
 	mu      sync.Mutex
 	base    context.Context
@@ -94,7 +93,7 @@ func New(d *db.DB, room *session.Room, asks *approval.Room, log *slog.Logger, o 
 	t := &Driver{Options: o, db: d, room: room, asks: asks, log: log, seats: map[string]*seat{}, probing: map[string]bool{},
 		taken: make(chan struct{}), renews: renew.New(o.Env, time.Now, log)}
 	t.holds.now = d.Now
-	t.tmux, t.noTmux = tmux.New(o.Socket, Prefix, tmuxEnv(o.Env))
+	t.tmux = tmux.New(o.Socket, Prefix, tmuxEnv(o.Env))
 	return t
 }
 
@@ -107,9 +106,7 @@ func (d *Driver) Run(ctx context.Context) error {
 	d.base = ctx
 	d.mu.Unlock()
 	defer d.all.Wait()
-	if d.noTmux == nil {
-		defer d.tmux.Close()
-	}
+	defer d.tmux.Close()
 	var open []*row
 	if err := d.db.Begin(ctx, d.away, func() (err error) { open, err = d.rows(ctx, "closed_at = 0"); return err }); err != nil {
 		if ctx.Err() != nil { // the server ends already
@@ -130,7 +127,7 @@ func (d *Driver) Run(ctx context.Context) error {
 		}
 	}
 	close(d.taken)
-	if d.noTmux == nil {
+	if d.tmux.Missing() == nil {
 		if names, err := d.Reap(ctx); err != nil {
 			d.log.Error("look for what was left behind", "err", err)
 		} else if len(names) > 0 {
@@ -158,8 +155,8 @@ func (d *Driver) present(ctx context.Context, id string) *seat {
 
 // adopt takes up a seat after a start: its program runs on, or its terminal is gone and the conversation is resumed.
 func (d *Driver) adopt(ctx context.Context, r *row) error {
-	if d.noTmux != nil {
-		return d.noTmux
+	if err := d.tmux.Missing(); err != nil {
+		return err
 	}
 	s := d.seat(r)
 	s.met.Store(false)

@@ -128,8 +128,8 @@ func (s *seat) allowed() error {
 // launch starts the program in its terminal, or puts it in the place of one that ended.
 func (s *seat) launch(ctx context.Context) error {
 	d := s.d
-	if d.noTmux != nil {
-		return d.noTmux
+	if err := d.tmux.Missing(); err != nil {
+		return err
 	}
 	if err := s.allowed(); err != nil {
 		return err

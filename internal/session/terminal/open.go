@@ -51,7 +51,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 		old = nil
 	}
 	in.Agent = orElse(in.Agent, agents.ClaudeName)
-	for _, err := range []error{agents.Check(in.Agent, in.Model, in.Effort), checkBudget(in.Budget), d.noTmux} {
+	for _, err := range []error{agents.Check(in.Agent, in.Model, in.Effort), checkBudget(in.Budget), d.tmux.Missing()} {
 		if err != nil {
 			return Seat{}, err
 		}

@@ -19,7 +19,7 @@ type ReapOut struct {
 
 func (d *Driver) reapOp(ctx context.Context, _ ReapIn) (ReapOut, error) {
 	out := ReapOut{Ended: []string{}}
-	if d.noTmux != nil {
+	if d.tmux.Missing() != nil {
 		return out, nil // without tmux there is nothing to leave behind
 	}
 	select {

@@ -90,8 +90,8 @@ func (d *Driver) meet(ctx context.Context, tenant string, v Seat) {
 func (d *Driver) probe(ctx context.Context, agent string) (Checked, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	if d.noTmux != nil {
-		return Checked{}, d.noTmux
+	if err := d.tmux.Missing(); err != nil {
+		return Checked{}, err
 	}
 	model := &scripted.Server{}
 	if err := model.Start("127.0.0.1:0"); err != nil {

@@ -123,7 +123,7 @@ func (d *Driver) open(ctx context.Context, id string) (*row, error) {
 	if !rows[0].ClosedAt.IsZero() {
 		return nil, fault.New(fault.Conflict, "session", "%s is closed", rows[0].Name)
 	}
-	return rows[0], d.noTmux
+	return rows[0], d.tmux.Missing()
 }
 
 func (d *Driver) screenOp(ctx context.Context, in WatchIn) (ScreenOut, error) {

@@ -14,10 +14,9 @@ import (
 
 // Server is one tmux server.
 type Server struct {
-	program string
-	socket  string // -L name, or a path for -S; "" is the user's own server
-	prefix  string // of the sessions that exist for us
-	env     []string
+	socket string // -L name, or a path for -S; "" is the user's own server
+	prefix string // of the sessions that exist for us
+	env    []string
 
 	mu     sync.Mutex
 	client *client
@@ -25,13 +24,20 @@ type Server struct {
 
 // New prepares a server. socket is a name (tmux -L), a path (tmux -S) or ""
 // for the user's own; env is what tmux and new panes see, and nothing else.
-func New(socket, prefix string, env []string) (*Server, error) {
-	program, err := exec.LookPath("tmux")
-	if err != nil {
-		return nil, fault.New(fault.Conflict, "tmux", "tmux is not installed").
-			WithNext("install it (apt-get install tmux, brew install tmux), then run: tandem doctor")
+func New(socket, prefix string, env []string) *Server {
+	return &Server{socket: socket, prefix: prefix, env: env}
+}
+
+// program is looked for each time: somebody may install it while we run.
+const program = "tmux"
+
+// Missing says that there is no tmux now.
+func (s *Server) Missing() error {
+	if _, err := exec.LookPath(program); err != nil {
+		return fault.New(fault.Conflict, "tmux", "tmux is not installed").
+			WithNext("install it (apt-get install tmux, brew install tmux), and type the same again; what else is missing: tandem doctor")
 	}
-	return &Server{program: program, socket: socket, prefix: prefix, env: env}, nil
+	return nil
 }
 
 // flags say which server it is, and that we read UTF-8 whatever the locale: to a client that does not, tmux prints every tab and
@@ -64,7 +70,7 @@ func (s *Server) Run(ctx context.Context, args ...string) (string, error) {
 }
 
 func (s *Server) exec(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, s.program, append(s.flags(), args...)...)
+	cmd := exec.CommandContext(ctx, program, append(s.flags(), args...)...)
 	cmd.Env = s.env
 	var out, errb bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errb
@@ -106,7 +112,7 @@ func (s *Server) control(ctx context.Context) *client {
 		if !strings.HasPrefix(name, s.prefix) {
 			continue
 		}
-		c, err := start(s.program, append(s.flags(), "-C", "attach-session", "-f", "ignore-size,no-output", "-t", "="+name), s.env)
+		c, err := start(program, append(s.flags(), "-C", "attach-session", "-f", "ignore-size,no-output", "-t", "="+name), s.env)
 		if err == nil {
 			s.client = c
 			return c

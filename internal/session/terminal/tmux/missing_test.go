@@ -1,0 +1,34 @@
+package tmux
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/internal/fault"
+	"tandem/internal/testenv"
+)
+
+// Whoever installed tmux, as they were told, was told again that it is not installed, until the server was started anew.
+func TestATmuxThatIsInstalledLaterIsFound(t *testing.T) {
+	real, bin := testenv.Tool(t, "tmux"), testenv.Dir(t)
+	s := private(t)
+	t.Setenv("PATH", bin)
+	if err := s.Missing(); err == nil || !strings.Contains(fault.Public(err).Next, "type the same again") {
+		t.Errorf("without tmux: %v", err)
+	}
+	if err := os.Symlink(real, filepath.Join(bin, "tmux")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Missing(); err != nil {
+		t.Error(err)
+	}
+	sleeper := Spec{Name: "later", Folder: "/", Argv: []string{"/bin/sleep", "60"}, Env: []string{"PATH=/usr/bin:/bin"}}
+	if err := s.Open(t.Context(), sleeper); err != nil {
+		t.Error(err)
+	}
+	if all, err := s.Panes(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("%v, %v", all, err)
+	}
+}
