@@ -49,14 +49,17 @@ func open(t *testing.T, s *Server, name string, argv ...string) {
 
 func TestAProgramSeesOnlyItsEnvironmentAndStaysWhenDead(t *testing.T) {
 	s := private(t)
-	open(t, s, "a", "sh", "-c", "env | sort; exit 7")
-	eventually(t, "the pane is dead", func() bool { p, err := s.Pane(t.Context(), "a"); return err == nil && p.Dead })
+	open(t, s, "a", "sh", "-c", "env | sort; read line; exit 7")
 	var text string
 	var err error
-	eventually(t, "what it said before it died is there", func() bool { // tmux may read that behind its end
+	eventually(t, "it says what it sees", func() bool { // tmux may lose what is said right before the end
 		text, err = s.Capture(t.Context(), "a", 50)
 		return strings.Contains(text, "SEAT=a")
 	})
+	if _, err := s.Run(t.Context(), "send-keys", "-t", "=ccm-a:", "Enter"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the pane is dead", func() bool { p, err := s.Pane(t.Context(), "a"); return err == nil && p.Dead })
 	if err != nil || strings.Contains(text, "TMUX=") || strings.Contains(text, "HOME=") {
 		t.Errorf("environment = %q, %v", text, err)
 	}
