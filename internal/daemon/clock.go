@@ -31,10 +31,13 @@ func clock(ahead string) func() time.Time {
 // believed is how long a clock that was set has to go on steadily before it is taken as the right one. A start takes it at once.
 const believed = 10 * time.Minute
 
+// unkept is how far the time that was told can be ahead of the one that was kept: a turn of the housekeeping, and what it waits for.
+const unkept = time.Minute
+
 // clockWatch remembers how the clocks stood at the last look.
 type clockWatch struct {
-	off   atomic.Int64 // nanoseconds, as told; 0 while they agree
-	from  time.Time    // by the clock that nobody sets
+	off   atomic.Int64              // nanoseconds, as told; 0 while they agree
+	from  atomic.Pointer[time.Time] // by the clock that nobody sets
 	jumps atomic.Int64
 }
 
@@ -59,6 +62,8 @@ func (d *Daemon) settleClock(ctx context.Context) error {
 		d.Log.Warn("this machine's clock is behind that of another server", "by", was.Sub(now).String())
 		return nil
 	}
+	// A server that was killed may have told a later time than it kept, and called something ended by it.
+	was = was.Add(unkept)
 	d.db.Hold(was)
 	return d.goBack(ctx, was)
 }
@@ -106,11 +111,11 @@ func (d *Daemon) watchClock(ctx context.Context) {
 	case state.Sure:
 	case off == 0 || (state.Off-off).Abs() > 5*time.Second:
 		w.off.Store(int64(state.Off))
-		w.from = now
+		w.from.Store(&now)
 		w.jumps.Add(1)
 		d.Log.Error("the clock was set", "off", state.Off.String(), "reasons", d.clockReason(state).text)
 		err = d.tellClock(ctx, map[string]any{"what": "set", "off_secs": int64(state.Off.Seconds())})
-	case now.Sub(w.from) >= believed:
+	case now.Sub(*w.from.Load()) >= believed:
 		w.off.Store(0)
 		if off < 0 {
 			err = d.goBack(ctx, d.db.Now())

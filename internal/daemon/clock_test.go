@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,9 +17,7 @@ import (
 // A clock that is set while the server runs: it is not ready, tells of it, refuses what has ended by either clock, writes none of it
 // down and gives nothing to anybody else. Set right again, everything is as before.
 func TestAClockThatIsSetWhileItRuns(t *testing.T) {
-	var by atomic.Int64
-	moved = func() time.Time { return time.Now().Add(time.Duration(by.Load())) }
-	t.Cleanup(func() { moved = nil })
+	by := setting(t)
 	k := keptAt(t, "")
 	if k.d.db.Clock() != (db.Clock{Sure: true}) && !k.d.db.Clock().Sure {
 		t.Fatal("not sure at first")
@@ -41,22 +38,14 @@ func TestAClockThatIsSetWhileItRuns(t *testing.T) {
 	if err := put(obj{"if_absent": true, "own": true}); err == nil || !strings.Contains(err.Error(), "the clock of the server was set") {
 		t.Errorf("somebody takes it: %v", err)
 	}
-	tells := func(want int) { // at once, and not at the next turn of the housekeeping
-		t.Helper()
-		testenv.Eventually(t, "the journal tells of the clock", time.Minute, func() bool {
-			var told int
-			err := k.d.db.QueryRow(t.Context(), "SELECT count(*) FROM journal_event WHERE type = 'server.clock'").Scan(&told)
-			return err == nil && told == want
-		})
-	}
-	tells(1)
+	k.tells(1)
 	out, err := k.d.findingsOp(t.Context(), nothing{})
 	if err != nil || len(out.Findings) == 0 || out.Findings[0].Name != "clock" || out.Findings[0].State != "bad" {
 		t.Errorf("findings: %+v, %v", out, err)
 	}
 	by.Store(0)
 	k.ready(http.StatusOK, "")
-	tells(2)
+	k.tells(2)
 	if err := put(obj{"if_absent": true, "own": true}); err == nil || !strings.Contains(err.Error(), "lock/deploy") {
 		t.Errorf("it is held again: %v", err)
 	}
@@ -71,9 +60,7 @@ func TestWhatHasEndedStaysSo(t *testing.T) {
 			if name == "postgres" {
 				dsn = testenv.Postgres(t)
 			}
-			var by atomic.Int64
-			moved = func() time.Time { return time.Now().Add(time.Duration(by.Load())) }
-			t.Cleanup(func() { moved = nil })
+			by := setting(t)
 			forwardAndBack(t, keptAt(t, dsn), func(d time.Duration) { by.Store(int64(d)) })
 		})
 	}
