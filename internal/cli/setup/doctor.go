@@ -232,6 +232,9 @@ func checkDaemon(ctx context.Context, k *kit.Kit) (examined, []Check) {
 func checkSandbox(v examined) Check {
 	st := v.st
 	mend := "install bubblewrap (apt-get install bubblewrap), then: tandem up --replace"
+	if strings.Contains(st.SandboxWhy, "bubblewrap: it does not work here") {
+		mend = "bubblewrap is there, and is not let: see \"In a container\" in docs/operate.md; then: tandem up --replace"
+	}
 	switch st.Sandbox {
 	case "bwrap":
 		return Check{"sandbox", "ok", "commands of sessions run in bubblewrap", ""}

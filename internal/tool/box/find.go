@@ -1,6 +1,7 @@
 package box
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"tandem/internal/fault"
@@ -125,11 +127,16 @@ func (m *Machine) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var said bytes.Buffer
+	cmd.Stderr, cmd.WaitDelay = &said, time.Second
 	err = cmd.Run()
 	done()
 	if ctx.Err() != nil {
 		return fault.New(fault.Unavailable, "sandbox", "%s did not answer within %s", m.Kind, patience).
 			WithNext("look what holds it up: %s", m.byHand())
+	}
+	if line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n"); err != nil && line != "" {
+		return fmt.Errorf("%.200s (%w)", line, err)
 	}
 	return err
 }
