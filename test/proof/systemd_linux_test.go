@@ -82,14 +82,14 @@ func (h *host) says(account, line, want string) {
 	}
 }
 
-// A service of the machine and one of a user, as docs/operate.md prints them, under a real systemd: they come back after a kill, are
-// reloaded and restarted by their manager, leave what runs in terminals alone, and go without their data.
+// A service of the machine, set up by the recipe of docs/operate.md, and one of a user, as it prints them, under a real systemd: they come
+// back after a kill, are reloaded and restarted by their manager, leave what runs in terminals alone, and go without their data.
 func TestRealSystemd(t *testing.T) {
 	h := bootHost(t)
-	h.says("", "useradd --system --create-home --home-dir /var/lib/tandem-home tandem && echo made", "made")
-	h.says("", "tandem service install --system --as tandem", "the service is running")
+	h.provisioned()
 	t.Run("of the machine", func(t *testing.T) {
 		h := &host{t, h.pid}
+		h.recovered()
 		h.service("tandem", "systemctl", "tandem --data /var/lib/tandem")
 	})
 	h.says("", "tandem service uninstall --system && ls /var/lib/tandem", "tandem.db")
