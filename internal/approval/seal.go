@@ -47,11 +47,25 @@ func forged(a *Ask) error {
 // Disown takes away a row that says approved and that nobody vouches for: the same call asks anew.
 func (r *Room) Disown(tx *db.Tx, a *Ask) error { return retire(tx, a) }
 
+// EndUnvouched ends the answers that were there before the journal vouched for any: they do not count, and left standing they would look
+// like somebody's hand. The same calls ask anew. It returns how many they were.
+func EndUnvouched(tx *db.Tx) (int64, error) {
+	asks, err := tx.Changed("UPDATE approval SET state = 'expired', standing = 0 WHERE standing = 1 AND " + answered)
+	if err != nil {
+		return 0, err
+	}
+	rules, err := tx.Changed("DELETE FROM approval_rule")
+	return asks + rules, err
+}
+
+// answered finds asks whose answer, or the first of several, is in the row.
+const answered = "(state = 'approved' OR state = 'pending' AND answers <> '')"
+
 // Standing lists every approval and standing answer that would count now.
 func (r *Room) Standing(ctx context.Context) ([]op.Sealed, error) {
 	var out []op.Sealed
 	asks, err := collect(r.db.Query(ctx,
-		"SELECT "+columns+" FROM approval WHERE standing = 1 AND (state = 'approved' OR state = 'pending' AND answers <> '') AND expires_at > ?",
+		"SELECT "+columns+" FROM approval WHERE standing = 1 AND "+answered+" AND expires_at > ?",
 		r.db.Now()))
 	if err != nil {
 		return nil, err

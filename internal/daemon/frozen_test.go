@@ -43,7 +43,7 @@ func TestStartsOnWhatEarlierProgramsWrote(t *testing.T) {
 	}
 }
 
-func startsOn(t *testing.T, file string) {
+func startsOn(t *testing.T, file string, also ...func(*testing.T, *Daemon, *client.Client)) {
 	home := testenv.Dir(t)
 	data := filepath.Join(home, ".tandem")
 	unpack(t, file, data)
@@ -69,6 +69,9 @@ func startsOn(t *testing.T, file string) {
 	report, err := d.journal.Verify(t.Context(), nil)
 	if err != nil || !report.OK {
 		t.Errorf("the journal: %+v, %v", report, err)
+	}
+	for _, look := range also {
+		look(t, d, c)
 	}
 	adopted(t, d, c)
 	if err := c.Call(t.Context(), "resource.put", map[string]any{"key": "kept/value", "value": "and on", "if_match_rev": 2}, nil); err != nil {

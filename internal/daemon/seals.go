@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -114,11 +115,33 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 			return fmt.Errorf("vouch for what was there before: %w", err)
 		}
 	}
+	if !known {
+		if err := d.endAnswers(ctx); err != nil {
+			return err
+		}
+	}
 	if err := wholefile.Write(d.kindsFile(), []byte(lateKinds+"\n")); err != nil {
 		return err
 	}
 	d.identity.Vouch, d.rooms.book.Vouch = d.journal.Vouch(), d.journal.Vouch()
 	return nil
+}
+
+// endAnswers ends answers to asks from before the journal vouched for any, which are not adopted, and tells of it.
+func (d *Daemon) endAnswers(ctx context.Context) error {
+	return d.db.Write(ctx, func(tx *db.Tx) error {
+		n, err := approval.EndUnvouched(tx)
+		if err != nil || n == 0 {
+			return err
+		}
+		payload, err := json.Marshal(map[string]any{"ended": n, "why": "answers from before the journal vouched for any do not count"})
+		if err != nil {
+			return err
+		}
+		_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "approval.expire", Phase: journal.Done,
+			Actor: identity.System, Resource: "approval:/", Payload: payload})
+		return err
+	})
 }
 
 // answerGuards are what an answer to an ask is held to: the policy as it is now, and the journal.

@@ -1,0 +1,63 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/internal/client"
+)
+
+// full are data folders that a release's own program filled, driven from outside: thousands of rows, with sessions and their turns, asks
+// (open, approved, cancelled), grants, labels, tokens, secrets, a connector, a space with its board, and a served repository with a
+// workspace. As the others they are never made again.
+var full = []string{"v0.1.0-full", "v0.2.0-full"}
+
+// What people had is there after the upgrade, by the names that they call it by, and the copy from before it restores.
+func TestStartsOnFullHouses(t *testing.T) {
+	for _, name := range full {
+		t.Run(name, func(t *testing.T) { startsOn(t, frozenFile(name), fullHouse) })
+	}
+}
+
+func fullHouse(t *testing.T, d *Daemon, c *client.Client) {
+	t.Helper()
+	c = c.WithPIN("246813")
+	for _, l := range []struct {
+		op   string
+		in   obj
+		rows string // the list of the answer
+		want int
+	}{
+		{"session.list", obj{"limit": 100}, "sessions", 20},
+		{"approval.list", obj{"state": "all", "limit": 100}, "asks", 30},
+		{"connector.list", nil, "connectors", 1},
+	} {
+		var out map[string]any
+		if err := c.Call(t.Context(), l.op, l.in, &out); err != nil {
+			t.Errorf("%s: %v", l.op, err)
+			continue
+		}
+		if rows, _ := out[l.rows].([]any); len(rows) != l.want {
+			t.Errorf("%s: %d of %d: %.300v", l.op, len(rows), l.want, out)
+		}
+	}
+	var secret struct{ Value string }
+	if err := c.Call(t.Context(), "secret.unmask", obj{"name": "tool/s7"}, &secret); err != nil || secret.Value != "value-of-7" {
+		t.Errorf("a secret: %q, %v", secret.Value, err)
+	}
+	for table, want := range map[string]int{"journal_event": 2300, "resource": 501, "policy_grant": 40, "session_turn": 20,
+		"session_message": 40, "board_task": 20, "space_member": 1, "peer_seat": 1, "repo_change": 13, "repo_workspace": 1,
+		"journal_receipt": 10} {
+		var n int
+		if err := d.db.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil || n < want {
+			t.Errorf("%s: %d rows of %d, %v", table, n, want, err)
+		}
+	}
+	// Approvals from before the journal vouched for any do not count. Left standing they made verify say that somebody changed rows.
+	var told string
+	const newest = "SELECT payload FROM journal_event WHERE type = 'approval.expire' ORDER BY seq DESC LIMIT 1"
+	err := d.db.QueryRow(t.Context(), newest).Scan(&told)
+	if err != nil || !strings.Contains(told, "from before") {
+		t.Errorf("what became of answers from before: %s, %v", told, err)
+	}
+}
