@@ -27,6 +27,7 @@ type Reader struct {
 	ahead  *Entry // the entry that has begun
 	ended  bool
 	Made   time.Time
+	Locked bool // with a passphrase or to a recipient
 }
 
 // Newest is the newest copy of a folder; a file is itself.
@@ -80,7 +81,7 @@ func Open(path string, s Secret) (*Reader, error) {
 	if !ok {
 		err = damaged("it does not begin as %s does", Format)
 	} else {
-		r.Made = first.Made
+		r.Made, r.Locked = first.Made, first.Lock.Kind != "open"
 		r.key, err = first.Lock.open(s)
 	}
 	if err != nil {

@@ -89,7 +89,6 @@ type Daemon struct {
 	forgot   chan struct{}                     // somebody had something forgotten
 	erase    chan struct{}                     // a tenant is to go
 	wiped    func(table string) error          // hears of each table that a tenant is gone from; for the tests alone
-	arrivals bool                              // tenants' files are taken; for the tests alone, see importTenant
 	alarm    chan struct{}                     // something keeps the server from its work: look at once
 	stopOnce sync.Once
 	stopping chan struct{}

@@ -144,6 +144,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.identity.Own, d.identity.Told = d.rooms.book.FirstOwner, d.tenantTold
 	d.rooms.approval = approval.New(d.db, d.answerGuards())
 	d.rooms.approval.Called = func(ctx context.Context, tenant, id string) string { return d.rooms.session.Called(ctx, tenant, id) }
+	if err := d.leftOnTheWay(); err != nil {
+		d.Log.Warn("remove what is left of a tenant that came or went", "err", err)
+	}
 	if err := d.recallSeals(ctx); err != nil {
 		return err
 	}

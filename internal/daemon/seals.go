@@ -12,21 +12,12 @@ import (
 	"strings"
 
 	"tandem/internal/approval"
-	"tandem/internal/automation"
-	"tandem/internal/connector"
 	"tandem/internal/db"
-	"tandem/internal/forge"
 	"tandem/internal/identity"
-	"tandem/internal/job"
 	"tandem/internal/journal"
-	"tandem/internal/models"
 	"tandem/internal/notify"
 	"tandem/internal/op"
-	"tandem/internal/schedule"
-	"tandem/internal/session"
 	"tandem/internal/session/terminal"
-	sources "tandem/internal/source"
-	"tandem/internal/team"
 	"tandem/internal/wholefile"
 )
 
@@ -84,17 +75,7 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rooms := []func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows,
-		func(ctx context.Context) ([]op.Sealed, error) { return session.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return models.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return terminal.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return connector.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return forge.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return schedule.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return automation.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return job.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return team.Rows(ctx, d.db) },
-		func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, d.db, d.journal.Vouch()) }}
+	rooms := append([]func(context.Context) ([]op.Sealed, error){d.identity.Rows, d.rooms.book.Rows, d.journal.KeyRows}, d.sealing(d.db)...)
 	d.journal.Rows = append(rooms, d.rooms.approval.Standing)
 	d.journal.Mend = journal.Mend{What: d.identity.Changed, Do: d.identity.SetBack}
 	d.journal.Lives = maps.Clone(identity.Lives)
@@ -186,7 +167,8 @@ func (d *Daemon) tellSeals(ctx context.Context) error {
 	case waiting > 0:
 		notice.Status, notice.Summary = "unconfirmed", fmt.Sprintf("%d grants, tokens and the like are older than the journal's word about them.",
 			waiting)
-		notice.Reason, notice.Next = "They go on working. Nobody has looked yet whether each is right.", "Look, and confirm: tandem audit confirm"
+		notice.Reason = "Nobody has looked yet whether each is right. What was here before goes on working."
+		notice.Next = "Look, and confirm: tandem audit confirm"
 	case len(astray) > 0:
 		notice.Status, notice.Summary = "astray", "A grant or denial is about a tenant by its name, and matches nothing: "+astray[0]
 		notice.Reason = fmt.Sprintf("Tenants are meant by their ids since names can be given anew; %d such grants stand.", len(astray))

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
@@ -45,7 +44,7 @@ func (d *Daemon) tenantHas(tx *db.Tx, tenant string) (out identity.TenantContent
 		return nil
 	}
 	for _, t := range tenantTables {
-		if err := count(t.of, t.tables); err != nil {
+		if err := count(t.of, slices.Concat(t.tables, t.stays)); err != nil {
 			return out, err
 		}
 	}
@@ -61,24 +60,41 @@ func (d *Daemon) tenantHas(tx *db.Tx, tenant string) (out identity.TenantContent
 	return out, err
 }
 
-// tenantFiles are where a tenant's sessions may have left files: their own folders, what was set aside of them, their terminals.
+// places are the folders in the data folder where sessions and the like leave files, by the table and the kind of their ids.
+var places = []struct {
+	table, kind string
+	folders     []string
+}{{"session", "ses", []string{"sessions", "terminals", "manager"}}, {"session_aside", "asd", []string{"aside"}},
+	{"job", "job", []string{"jobs"}}}
+
+// tenantFiles are where a tenant's sessions may have left files: their own folders, what was set aside of them, their terminals. What
+// something of another tenant is called too, in full or in short, is not among them.
 func (d *Daemon) tenantFiles(tx *db.Tx, tenant string) (out []string, err error) {
-	ids := func(table string) ([]string, error) {
-		rows, err := tx.Query("SELECT id FROM "+table+" WHERE tenant = ?", tenant)
-		return db.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
-	}
-	for table, places := range map[string][]string{"session": {"sessions", "terminals", "manager"}, "session_aside": {"aside"},
-		"job": {"jobs"}} {
-		all, err := ids(table)
+	for _, p := range places {
+		own, others := []string{}, map[string]bool{}
+		rows, err := tx.Query("SELECT id, tenant FROM " + p.table)
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range all {
-			for _, place := range places {
-				for _, name := range []string{one, id.Short(one)} {
-					if filepath.IsLocal(name) && name != "." {
-						out = append(out, filepath.Join(d.data, place, name))
-					}
+		for rows.Next() {
+			var one, of string
+			if err := rows.Scan(&one, &of); err != nil {
+				return nil, errors.Join(err, rows.Close())
+			}
+			switch {
+			case of != tenant:
+				others[one], others[id.Short(one)] = true, true
+			case id.Check(p.kind, one) == nil: // anything else is no name of a folder
+				own = append(own, one, id.Short(one))
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil, err
+		}
+		for _, name := range own {
+			for _, folder := range p.folders {
+				if !others[name] {
+					out = append(out, filepath.Join(d.data, folder, name))
 				}
 			}
 		}
@@ -135,24 +151,20 @@ func (d *Daemon) eraseTenant(ctx context.Context, tenant string) error {
 		}
 	}
 	deletes := func(tx *db.Tx) error {
-		for _, t := range tenantTables {
-			for _, table := range t.tables {
-				if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ?", tenant); err != nil {
-					return err
-				}
+		for _, table := range listedTables() {
+			if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ?", tenant); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
-	for _, t := range tenantTables {
-		for _, table := range t.tables {
-			err := d.db.Write(ctx, func(tx *db.Tx) error { _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ?", tenant); return err })
-			if err == nil && d.wiped != nil {
-				err = d.wiped(table)
-			}
-			if err != nil {
-				return err
-			}
+	for _, table := range listedTables() {
+		err := d.db.Write(ctx, func(tx *db.Tx) error { _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ?", tenant); return err })
+		if err == nil && d.wiped != nil {
+			err = d.wiped(table)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	words := journal.Erasure{Tenant: tenant}

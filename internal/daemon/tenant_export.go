@@ -6,16 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"tandem/internal/backup"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/secret"
 	"tandem/internal/space/peer"
@@ -40,14 +39,6 @@ type tenantHead struct {
 	Doubt   []string              `json:"doubt,omitempty"` // subjects that the journal there did not vouch for
 }
 
-// listedTables are the tables of tenantTables.
-func listedTables() (out []string) {
-	for _, t := range tenantTables {
-		out = append(out, t.tables...)
-	}
-	return out
-}
-
 // tenantPath is where a tenant's file is. Only who is at this machine says where on it files are written and read; others name one in
 // the folder for exports.
 func (d *Daemon) tenantPath(ctx context.Context, where, path string) (string, error) {
@@ -62,10 +53,10 @@ func (d *Daemon) tenantPath(ctx context.Context, where, path string) (string, er
 	return filepath.Join(exports, path), os.MkdirAll(exports, 0o700)
 }
 
-// exportTenant writes everything of a tenant to a locked file: its rows as of one moment, its secrets under a key of the file, its files,
-// and the export of its journal.
+// exportTenant writes everything of a tenant that is not a house's to a locked file: its rows as of one moment, its secrets under a key of
+// the file, and the export of its journal. Its sessions have no files: folders and programs are the house's.
 func (d *Daemon) exportTenant(ctx context.Context, t *identity.Tenant, in identity.ExportIn) (out identity.ExportOut, err error) {
-	out = identity.ExportOut{Tenant: t.ID, Name: t.Name, Made: d.db.Now(), Open: t.State == identity.TenantActive}
+	out = identity.ExportOut{Tenant: t.ID, Name: t.Name, Made: d.db.Now()}
 	if in.Path == "" {
 		in.Path = t.Name + "-" + out.Made.UTC().Format("20060102-150405") + ".tenant"
 	}
@@ -104,8 +95,7 @@ func (d *Daemon) exportTenant(ctx context.Context, t *identity.Tenant, in identi
 		if err != nil {
 			return err
 		}
-		out.Files, err = d.addFiles(ctx, w, t.ID)
-		return err
+		return nil
 	})
 	if err != nil {
 		return out, d.db.Explain(err)
@@ -119,9 +109,22 @@ func (d *Daemon) exportTenant(ctx context.Context, t *identity.Tenant, in identi
 	return out, d.db.Explain(err)
 }
 
+// onTheWay is how the folders with tenants that come or go begin.
+const onTheWay = ".tandem-tenant-"
+
+// leftOnTheWay removes what a crash left of tenants that came or went: rows with hashes of tokens and PINs, which no erasure would find.
+// Only the server that has the data folder makes them, and it has just begun.
+func (d *Daemon) leftOnTheWay() error {
+	list, err := filepath.Glob(filepath.Join(d.data, onTheWay+"*"))
+	for _, path := range list {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return err
+}
+
 // scratch is a database of its own, with every table as this program has it and in a folder that goes again.
 func (d *Daemon) scratch(ctx context.Context, use func(*db.DB) error) error {
-	dir, err := os.MkdirTemp(d.data, ".tandem-look-*")
+	dir, err := os.MkdirTemp(d.data, onTheWay+"*")
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (d *Daemon) copyTenant(ctx context.Context, copied *db.DB, head *tenantHead
 	r, w := io.Pipe()
 	go func() {
 		var err error
-		_, err = d.db.DumpPart(ctx, w, listedTables(), "tenant", head.ID, migrations...)
+		_, err = d.db.DumpPart(ctx, w, carriedTables(), "tenant", head.ID, migrations...)
 		w.CloseWithError(err)
 	}()
 	var err error
@@ -168,12 +171,27 @@ func (d *Daemon) copyTenant(ctx context.Context, copied *db.DB, head *tenantHead
 		return err
 	}
 	rows, err := d.sealedIn(ctx, copied)
-	for _, row := range rows {
-		if row.Tenant == head.ID && !d.journal.Vouch().Holds(ctx, row) {
-			head.Doubt = append(head.Doubt, row.Subject)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	return d.db.Read(ctx, func(tx *db.Tx) (err error) {
+		head.Doubt = nil
+		for _, row := range rows {
+			if row.Tenant != head.ID || d.journal.Vouch().Holds(ctx, row) {
+				continue
+			}
+			// what passes is remembered by the process that saw it: the database is asked
+			held, err := d.journal.Vouches(tx, row.Tenant, journal.Seal{Subject: row.Subject, Digest: journal.Digest(row.Says...)})
+			if err != nil {
+				return err
+			}
+			if !held {
+				head.Doubt = append(head.Doubt, row.Subject)
+			}
+		}
+		out.Left, err = left(tx, head.ID)
+		return err
+	})
 }
 
 // piped adds an entry that is written as it is read.
@@ -185,53 +203,4 @@ func piped(w *backup.Writer, name string, write func(io.Writer) error) error {
 	r.CloseWithError(err)
 	<-done
 	return err
-}
-
-// addFiles adds what a tenant's sessions left beside the database. Sockets and links are not files.
-func (d *Daemon) addFiles(ctx context.Context, w *backup.Writer, tenant string) (n int, err error) {
-	var places []string
-	if err := d.db.Read(ctx, func(tx *db.Tx) (err error) { places, err = d.tenantFiles(tx, tenant); return err }); err != nil {
-		return 0, err
-	}
-	root, err := os.OpenRoot(d.data)
-	if err != nil {
-		return 0, err
-	}
-	defer root.Close()
-	for _, place := range places {
-		name, err := filepath.Rel(d.data, place)
-		if err != nil {
-			return n, err
-		}
-		err = fs.WalkDir(root.FS(), filepath.ToSlash(name), func(path string, e fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil // it has none, or it is gone meanwhile
-			}
-			if err != nil || !e.Type().IsRegular() {
-				return err
-			}
-			f, err := root.Open(path)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			st, err := f.Stat()
-			if err != nil || !st.Mode().IsRegular() {
-				return err
-			}
-			n++
-			return w.Add(backup.Entry{Name: "files/" + path, Mode: st.Mode().Perm()}, f)
-		})
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
-// fileOf is the name of a file in the data folder that an entry brings; false for names that lead anywhere else.
-func fileOf(entry string, allowed map[string]bool) (name string, ok bool) {
-	name, ok = strings.CutPrefix(entry, "files/")
-	parts := strings.SplitN(name, "/", 3)
-	return name, ok && len(parts) == 3 && filepath.IsLocal(filepath.FromSlash(name)) && allowed[parts[0]+"/"+parts[1]]
 }

@@ -1,13 +1,11 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,8 +15,11 @@ import (
 	"tandem/internal/connector"
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/forge"
 	"tandem/internal/identity"
+	"tandem/internal/job"
 	"tandem/internal/journal"
+	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/policy/book"
 	"tandem/internal/schedule"
@@ -26,33 +27,34 @@ import (
 	"tandem/internal/session/terminal"
 	sources "tandem/internal/source"
 	"tandem/internal/space/peer"
+	"tandem/internal/team"
 )
 
 // arrival is a tenant's file that was read to its end, and what is in it, in a database of its own.
 type arrival struct {
 	head   tenantHead
 	copied *db.DB
-	folder string // of its files
-	files  []string
 	former journal.Former
 	rows   []op.Sealed // what the journal here is to vouch for
 	name   string      // what it is called here
 	out    identity.ImportOut
 }
 
-// sealedIn lists the rows of a database that the journal would vouch for.
+// sealing are the rows of every room that the journal vouches for, in one database: here, or of a tenant that comes or goes.
+func (d *Daemon) sealing(in *db.DB) []func(context.Context) ([]op.Sealed, error) {
+	var out []func(context.Context) ([]op.Sealed, error)
+	for _, rows := range []func(context.Context, *db.DB) ([]op.Sealed, error){session.Rows, models.Rows, terminal.Rows, connector.Rows,
+		forge.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows} {
+		out = append(out, func(ctx context.Context) ([]op.Sealed, error) { return rows(ctx, in) })
+	}
+	return append(out, func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, in, d.journal.Vouch()) })
+}
+
+// sealedIn lists the rows of another database that the journal would vouch for.
 func (d *Daemon) sealedIn(ctx context.Context, copied *db.DB) (out []op.Sealed, err error) {
-	for _, rows := range []func() ([]op.Sealed, error){
-		func() ([]op.Sealed, error) { return d.identity.In(ctx, copied) },
-		func() ([]op.Sealed, error) { return book.RowsIn(ctx, copied) },
-		func() ([]op.Sealed, error) { return session.Rows(ctx, copied) },
-		func() ([]op.Sealed, error) { return terminal.Rows(ctx, copied) },
-		func() ([]op.Sealed, error) { return connector.Rows(ctx, copied) },
-		func() ([]op.Sealed, error) { return schedule.Rows(ctx, copied) },
-		func() ([]op.Sealed, error) { return automation.Rows(ctx, copied) },
-		func() ([]op.Sealed, error) { return sources.Rows(ctx, copied, d.journal.Vouch()) },
-	} {
-		more, err := rows()
+	for _, rows := range append(d.sealing(copied), func(ctx context.Context) ([]op.Sealed, error) { return d.identity.In(ctx, copied) },
+		func(ctx context.Context) ([]op.Sealed, error) { return book.RowsIn(ctx, copied) }) {
+		more, err := rows(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -66,36 +68,29 @@ func notATenant(format string, args ...any) error {
 		WithNext("nothing was changed; export the tenant again: tandem tenant export NAME FILE")
 }
 
+func stillWaiting(n int) error {
+	return fault.New(fault.Conflict, string(identity.TenantImport), "%d grants, tokens and the like wait to be confirmed", n).
+		WithNext("look, and confirm: tandem audit confirm")
+}
+
 // importTenant takes a tenant from a file. Everything is read, checked and ended in a database of its own; then all of it is there, or none
 // of it.
 func (d *Daemon) importTenant(ctx context.Context, in identity.ImportIn) (out identity.ImportOut, err error) {
-	if !d.arrivals { // a file may be by anybody, and is not yet held to what a tenant of this server could have
-		return out, fault.New(fault.Unavailable, string(identity.TenantImport), "this version takes no tenant from a file yet").
-			WithNext("keep the file for a later version, or move the whole server: tandem server backup PATH")
-	}
 	if n := d.journal.Waiting(); n > 0 { // there is one list, and it is looked at whole
-		return out, fault.New(fault.Conflict, string(identity.TenantImport), "%d grants, tokens and the like wait to be confirmed", n).
-			WithNext("look, and confirm: tandem audit confirm")
+		return out, stillWaiting(n)
 	}
 	if in.Path, err = d.tenantPath(ctx, string(identity.TenantImport), in.Path); err != nil {
 		return out, err
 	}
 	err = d.scratch(ctx, func(copied *db.DB) error {
-		a := &arrival{copied: copied, folder: filepath.Join(filepath.Dir(copied.Path()), "files")}
+		a := &arrival{copied: copied}
 		if err := d.readTenant(ctx, a, in); err != nil {
 			return err
 		}
 		if err := d.endTenant(ctx, a); err != nil {
 			return err
 		}
-		placed, err := d.placeFiles(a)
-		if err == nil {
-			err = d.takeTenant(ctx, a)
-		}
-		if err != nil {
-			for _, path := range slices.Backward(placed) {
-				err = errors.Join(err, os.Remove(path))
-			}
+		if err := d.takeTenant(ctx, a); err != nil {
 			return err
 		}
 		out = a.out
@@ -108,6 +103,7 @@ func (d *Daemon) importTenant(ctx context.Context, in identity.ImportIn) (out id
 	op.Note(ctx, "name", out.Name)
 	op.Note(ctx, "records", out.Records)
 	op.Note(ctx, "ended", out.Ended)
+	d.rooms.peer.Arrived(ctx, out.ID)
 	if err := d.rooms.secret.Learn(ctx); err != nil { // what is secret there is struck from records here
 		d.Log.Warn("secrets of a tenant that came cannot be opened yet", "err", err)
 	}
@@ -122,8 +118,13 @@ func (d *Daemon) readTenant(ctx context.Context, a *arrival, in identity.ImportI
 		return err
 	}
 	defer r.Close()
-	defer func() { a.name = cmp.Or(in.Name, a.head.Name) }()
-	var allowed map[string]bool
+	if !r.Locked {
+		return notATenant("it is not locked, as every tenant's file is")
+	}
+	may, err := d.mayBring(in.Path)
+	if err != nil {
+		return err
+	}
 	for n := 0; ; n++ {
 		e, content, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -135,85 +136,34 @@ func (d *Daemon) readTenant(ctx context.Context, a *arrival, in identity.ImportI
 		if err != nil {
 			return err
 		}
+		part := &bounded{from: content, all: &may, line: lineMost}
 		switch {
 		case n == 0 && e.Name == "tenant":
-			err = json.NewDecoder(content).Decode(&a.head)
-			if err == nil && a.head.Format != tenantFormat {
-				err = notATenant("its form is %q, this program reads %q", a.head.Format, tenantFormat)
+			part.line, part.whole = headMost, true
+			if err = json.NewDecoder(part).Decode(&a.head); err == nil {
+				err = a.check(in.Name)
 			}
 		case n == 1 && e.Name == "tables":
-			if a.out.Records, err = a.copied.Load(ctx, content, migrations...); err == nil {
-				allowed, err = d.ownRows(ctx, a)
+			if a.out.Records, err = a.copied.Load(ctx, part, migrations...); err == nil {
+				err = a.ownRows(ctx)
 			}
 		case n == 2 && e.Name == "journal":
 			err = a.copied.Write(ctx, func(tx *db.Tx) (err error) {
-				a.former, err = journal.KeepFormer(tx, content, a.head.ID, a.head.Made)
+				a.former, err = journal.KeepFormer(tx, part, a.head.ID, a.head.Made)
 				return err
 			})
-		case n > 2:
-			name, ok := fileOf(e.Name, allowed)
-			if !ok {
-				return notATenant("it has an entry %.80q, which is no file of the tenant", e.Name)
-			}
-			a.files = append(a.files, name)
-			err = keepFile(filepath.Join(a.folder, filepath.FromSlash(name)), e, content)
+		case n == 0:
+			err = notATenant("it is a copy of something else")
 		default:
-			if n == 0 {
-				return notATenant("it is a copy of something else")
-			}
 			err = notATenant("it has an entry %.80q", e.Name)
+		}
+		if part.err != nil { // who reads it may have taken that for its end
+			return part.err
 		}
 		if err != nil {
 			return err
 		}
 	}
-}
-
-func keepFile(path string, e backup.Entry, content io.Reader) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, e.Mode.Perm()&0o700|0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, content)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// ownRows refuses a file that brings rows of anybody else, and says in which folders the tenant may have files.
-func (d *Daemon) ownRows(ctx context.Context, a *arrival) (allowed map[string]bool, err error) {
-	allowed = map[string]bool{}
-	all, err := a.copied.Tables(ctx, 1000)
-	if err != nil {
-		return nil, err
-	}
-	listed := listedTables()
-	return allowed, a.copied.Read(ctx, func(tx *db.Tx) error {
-		for _, table := range all {
-			if table == "schema_version" {
-				continue
-			}
-			query, args := "SELECT count(*) FROM "+table, []any(nil)
-			if slices.Contains(listed, table) {
-				query, args = query+" WHERE tenant <> ?", []any{a.head.ID}
-			}
-			var n int64
-			if err := tx.QueryRow(query, args...).Scan(&n); err != nil {
-				return err
-			}
-			if n > 0 {
-				return notATenant("of %d rows in %s it says that they are not the tenant's", n, table)
-			}
-		}
-		files, err := d.tenantFiles(tx, a.head.ID)
-		for _, path := range files {
-			name, wrong := filepath.Rel(d.data, path)
-			err = errors.Join(err, wrong)
-			allowed[filepath.ToSlash(name)] = true
-		}
-		return err
-	})
 }
 
 // endTenant ends what was open there, so that nothing is done a second time, and puts what is sealed under the keys of this server.
@@ -225,11 +175,20 @@ func (d *Daemon) endTenant(ctx context.Context, a *arrival) error {
 	a.out.Ended = map[string]int{}
 	err = a.copied.Write(ctx, func(tx *db.Tx) error {
 		clear(a.out.Ended)
-		for name, end := range d.ends() {
+		for name, end := range map[string]func(*db.Tx) (int, error){"approvals": d.rooms.approval.Restored, "turns": d.rooms.session.Restored} {
 			n, err := end(tx)
 			if err != nil {
-				return fmt.Errorf("end the %s of the tenant: %w", name, err)
+				return unread(name, err)
 			}
+			if n > 0 {
+				a.out.Ended[name] = n
+			}
+		}
+		over, err := d.rooms.automation.Arrived(tx)
+		if err != nil {
+			return unread("automations", err)
+		}
+		for name, n := range over {
 			if n > 0 {
 				a.out.Ended[name] = n
 			}
@@ -242,9 +201,6 @@ func (d *Daemon) endTenant(ctx context.Context, a *arrival) error {
 			if n > 0 {
 				a.out.Ended[name] = int(n)
 			}
-		}
-		if _, err := tx.Exec("UPDATE peer_seat SET home = ''"); err != nil { // of the servers here, the first has them
-			return err
 		}
 		if _, err := peer.Reseal(tx, a.head.Space, own); err != nil {
 			return err
@@ -265,16 +221,35 @@ func (d *Daemon) endTenant(ctx context.Context, a *arrival) error {
 		return err
 	}
 	rows, err := d.sealedIn(ctx, a.copied)
+	if err != nil {
+		return unread("grants, tokens and the like", err)
+	}
+	doubt := map[string]bool{}
+	for _, subject := range a.head.Doubt {
+		doubt[subject] = true
+	}
 	for _, row := range rows {
 		switch {
 		case row.Tenant != a.head.ID:
-		case slices.Contains(a.head.Doubt, row.Subject):
+			return notATenant("%.80q is another tenant's", row.Subject)
+		case doubt[row.Subject]:
 			a.out.Doubt = append(a.out.Doubt, row.Subject)
 		default:
+			if err := spoken(row); err != nil {
+				return err
+			}
 			a.rows = append(a.rows, row)
 		}
 	}
-	return err
+	return nil
+}
+
+// unread is that rows of a file cannot be read: nobody wrote them so.
+func unread(what string, err error) error {
+	if fault.KindOf(err) != fault.Internal {
+		return err
+	}
+	return notATenant("its %s cannot be read: %v", what, err)
 }
 
 // takeTenant copies what has been settled, and lets the journal vouch for it: in one transaction.
@@ -287,8 +262,14 @@ func (d *Daemon) takeTenant(ctx context.Context, a *arrival) error {
 		if err := d.identity.Arrive(tx, &t); err != nil {
 			return err
 		}
+		if n := d.journal.Waiting(); n > 0 { // another came while this one was read
+			return stillWaiting(n)
+		}
+		if err := a.newHere(from, tx); err != nil {
+			return err
+		}
 		a.out.Records = 0
-		for _, table := range listedTables() {
+		for _, table := range carriedTables() {
 			n, err := db.CopyRows(from, tx, table)
 			if db.Exists(err) {
 				return fault.New(fault.Conflict, string(identity.TenantImport), "something of %s that the tenant brings is here already", table)
@@ -302,9 +283,10 @@ func (d *Daemon) takeTenant(ctx context.Context, a *arrival) error {
 			"WHERE tenant = ? AND disabled_at = 0", t.ID).Scan(&t.Actors, &t.People); err != nil {
 			return err
 		}
-		a.out.Tenant, a.out.Made, a.out.Files = t, a.head.Made, len(a.files)
+		a.out.Tenant, a.out.Made = t, a.head.Made
 		a.out.Journal, a.out.Verified = a.former.Origin, a.former.OK
-		if err := d.journal.AdoptIn(tx, identity.LocalTenant, c.Name, append(slices.Clip(a.rows), t.Seal())); err != nil {
+		a.out.Key = a.former.Key
+		if err := d.journal.AdoptIn(tx, identity.LocalTenant, c.Name, t.ID, append(slices.Clip(a.rows), t.Seal())); err != nil {
 			return err
 		}
 		payload, err := json.Marshal(map[string]any{"server": a.head.Server, "made": a.head.Made, "ended": a.out.Ended, "journal": a.former,
@@ -328,34 +310,6 @@ func (d *Daemon) copiedInto(ctx context.Context, copied *db.DB, do func(from, tx
 			return do(from, tx)
 		})
 	})
-}
-
-// placeFiles puts the tenant's files where its sessions find them. What is there already is somebody's, and stays.
-func (d *Daemon) placeFiles(a *arrival) (placed []string, err error) {
-	for _, name := range a.files {
-		to := filepath.Join(d.data, filepath.FromSlash(name))
-		var missing []string
-		for dir := filepath.Dir(to); dir != d.data; dir = filepath.Dir(dir) {
-			if _, err := os.Lstat(dir); err == nil {
-				break
-			}
-			missing = append(missing, dir)
-		}
-		slices.Reverse(missing)
-		placed = append(placed, missing...)
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			return placed, err
-		}
-		if _, err := os.Lstat(to); err == nil {
-			a.out.Doubt = append(a.out.Doubt, "file:"+name)
-			continue
-		}
-		if err := os.Rename(filepath.Join(a.folder, filepath.FromSlash(name)), to); err != nil {
-			return placed, err
-		}
-		placed = append(placed, to)
-	}
-	return placed, nil
 }
 
 // letsIn says what in a database lets somebody do something.

@@ -1,58 +1,92 @@
 package daemon
 
+import "slices"
+
 // tenantTables is the one list of what a tenant has in the database, by what it is of. What is counted, exported and erased of a tenant is
 // read here; a table with a column tenant that is not here fails TestEveryTableOfATenantIsListed. The journal is not deleted: see
 // journal.Erase.
+//
+// What stays is counted and erased, and never goes to another server or comes from one. First, what houseRule keeps from every other
+// tenant: this machine's folders, programs, repositories and doors. Those who work on such rows ask no tenant's policy, since only the
+// house can have made them. Second, what was made for the doors of one server: sign-ins, devices, passkeys, invitations, programs that
+// signed in, the keys of those who assert who calls.
 var tenantTables = []struct {
 	of     string
-	tables []string
+	tables []string // which a tenant takes along
+	stays  []string // which it does not
 }{
-	{"actor", []string{"actor"}},
-	{"approval", []string{"approval", "approval_rule"}},
-	{"artifact", []string{"artifact", "artifact_body", "artifact_number"}},
-	{"assertion", []string{"assertion_key", "assertion_seen"}},
-	{"automation", []string{"automation", "automation_delivery", "automation_event", "automation_hook", "automation_run",
+	{of: "actor", tables: []string{"actor"}},
+	{of: "approval", tables: []string{"approval", "approval_rule"}},
+	{of: "artifact", tables: []string{"artifact", "artifact_body", "artifact_number"}},
+	{of: "assertion", stays: []string{"assertion_key", "assertion_seen"}},
+	{of: "automation", tables: []string{"automation", "automation_delivery", "automation_event", "automation_hook", "automation_run",
 		"automation_step", "automation_tick", "automation_trigger", "automation_version"}},
-	{"board", []string{"board_need", "board_task"}},
-	{"connector", []string{"connector"}},
-	{"device", []string{"device", "device_challenge"}},
-	{"gate", []string{"gate_call", "gate_intent"}},
-	{"invite", []string{"invite", "invite_use"}},
-	{"job", []string{"job", "job_evidence", "job_lock", "job_queue"}},
-	{"journal elsewhere", []string{"journal_former"}},
-	{"knowledge", []string{"knowledge", "knowledge_item", "knowledge_number", "knowledge_posting", "knowledge_read"}},
-	{"login", []string{"login"}},
-	{"memory", []string{"memory_number", "memory_place", "memory_posting", "memory_record", "memory_source", "memory_told",
-		"memory_vector", "memory_version"}},
-	{"notice", []string{"notice_way"}},
-	{"oauth", []string{"oauth_client", "oauth_grant"}},
-	{"forge", []string{"forge", "forge_pull"}},
-	{"pack", []string{"pack"}},
-	{"passkey", []string{"passkey", "passkey_challenge"}},
-	{"peer", []string{"peer_attachment", "peer_entry", "peer_invite", "peer_name", "peer_outbox", "peer_piece", "peer_receipt",
-		"peer_said", "peer_seat"}},
-	{"pin", []string{"pin", "pin_try"}},
-	{"policy", []string{"policy_grant", "policy_head", "policy_rules", "policy_version"}},
-	{"recovery", []string{"recovery", "recovery_code"}},
-	{"relay", []string{"relay", "relay_log", "relay_side"}},
-	{"repo", []string{"repo_change", "repo_crossing", "repo_heard", "repo_lease", "repo_older", "repo_ref", "repo_served",
+	{of: "board", tables: []string{"board_need", "board_task"}},
+	{of: "connector", stays: []string{"connector"}},
+	{of: "device", stays: []string{"device", "device_challenge"}},
+	{of: "gate", tables: []string{"gate_call", "gate_intent"}},
+	{of: "invite", stays: []string{"invite", "invite_use"}},
+	{of: "job", stays: []string{"job", "job_evidence", "job_lock", "job_queue"}},
+	{of: "journal elsewhere", tables: []string{"journal_former"}},
+	{of: "knowledge", tables: []string{"knowledge", "knowledge_item", "knowledge_number", "knowledge_posting", "knowledge_read"}},
+	{of: "login", stays: []string{"login"}},
+	{of: "memory", tables: []string{"memory_number", "memory_place", "memory_posting", "memory_record", "memory_source",
+		"memory_told", "memory_vector", "memory_version"}},
+	{of: "notice", stays: []string{"notice_way"}},
+	{of: "oauth", stays: []string{"oauth_client", "oauth_grant"}},
+	{of: "forge", stays: []string{"forge", "forge_pull"}},
+	{of: "pack", tables: []string{"pack"}},
+	{of: "passkey", stays: []string{"passkey", "passkey_challenge"}},
+	{of: "peer", tables: []string{"peer_attachment", "peer_entry", "peer_invite", "peer_name", "peer_outbox", "peer_piece",
+		"peer_receipt", "peer_said", "peer_seat"}},
+	{of: "pin", tables: []string{"pin", "pin_try"}},
+	{of: "policy", tables: []string{"policy_grant", "policy_head", "policy_rules", "policy_version"}},
+	{of: "recovery", stays: []string{"recovery", "recovery_code"}},
+	{of: "relay", stays: []string{"relay", "relay_log", "relay_side"}},
+	{of: "repo", stays: []string{"repo_change", "repo_crossing", "repo_heard", "repo_lease", "repo_older", "repo_ref", "repo_served",
 		"repo_told", "repo_workspace"}},
-	{"resource", []string{"resource", "resource_fence"}},
-	{"schedule", []string{"schedule"}},
-	{"secret", []string{"secret"}},
-	{"session", []string{"session", "session_aside", "session_base", "session_base_file", "session_call", "session_checkout",
-		"session_child", "session_default", "session_event", "session_file", "session_folder", "session_limit", "session_look",
-		"session_message", "session_part", "session_provider", "session_question", "session_spent", "session_turn",
-		"session_unconfined", "session_undone", "session_used"}},
-	{"signin", []string{"signin"}},
-	{"source", []string{"source", "source_file", "source_number", "source_passage", "source_posting"}},
-	{"space", []string{"space", "space_invite", "space_lease", "space_lease_above", "space_log", "space_member",
+	{of: "resource", tables: []string{"resource", "resource_fence"}},
+	{of: "schedule", stays: []string{"schedule"}},
+	{of: "secret", tables: []string{"secret"}},
+	{of: "session", tables: []string{"session", "session_call", "session_child", "session_default", "session_event", "session_limit",
+		"session_message", "session_part", "session_provider", "session_question", "session_spent", "session_turn", "session_used"},
+		stays: []string{"session_aside", "session_base", "session_base_file", "session_checkout", "session_file", "session_folder",
+			"session_look", "session_unconfined", "session_undone"}},
+	{of: "signin", stays: []string{"signin"}},
+	{of: "source", stays: []string{"source", "source_file", "source_number", "source_passage", "source_posting"}},
+	{of: "space", tables: []string{"space", "space_invite", "space_lease", "space_lease_above", "space_log", "space_member",
 		"space_piece"}},
-	{"team", []string{"team"}},
-	{"terminal", []string{"terminal", "terminal_program", "terminal_skip"}},
-	{"token", []string{"token"}},
-	{"tunnel", []string{"tunnel"}},
+	{of: "team", stays: []string{"team"}},
+	{of: "terminal", stays: []string{"terminal", "terminal_program", "terminal_skip"}},
+	{of: "token", tables: []string{"token"}},
+	{of: "tunnel", stays: []string{"tunnel"}},
 }
+
+// listedTables are the tables of tenantTables, carriedTables those that a tenant takes along.
+func listedTables() (out []string) {
+	for _, t := range tenantTables {
+		out = slices.Concat(out, t.tables, t.stays)
+	}
+	return out
+}
+
+func carriedTables() (out []string) {
+	for _, t := range tenantTables {
+		out = append(out, t.tables...)
+	}
+	return out
+}
+
+// keys are the tables whose ids are looked for without a tenant, shown to people, or paths: one that comes from elsewhere has the form of
+// its kind (where it is named here) and is not here already in another tenant. Of the ids in sharedIDs the tenant is always asked, or
+// several tenants have the same thing. A table with an id is in one of both: TestEveryIDOfATenantIsDecided.
+var (
+	keys = map[string]string{"session": "ses", "session_turn": "turn", "space": "spc", "peer_seat": "seat",
+		"automation_run": "run", "automation_hook": "whk", "approval": "", "approval_rule": "", "artifact": "", "automation_delivery": "",
+		"automation_tick": "", "knowledge_item": "", "memory_record": "", "policy_grant": "", "session_question": "", "token": ""}
+	sharedIDs = []string{"actor", "board_task", "memory_source", "memory_told", "memory_version", "peer_attachment", "peer_outbox",
+		"session_call", "session_message", "session_provider", "space_member"}
+)
 
 // journalTables are those of a tenant's own journal.
 var journalTables = []string{"journal_event", "journal_seal"}

@@ -19,6 +19,7 @@ import (
 	"tandem/internal/id"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/session"
 	"tandem/internal/testenv"
 )
 
@@ -30,10 +31,7 @@ var houseTables = []string{"installation", "installation_clock", "installation_k
 // A table that is not on the list would be left when a tenant is erased, and left out of its export.
 func TestEveryTableOfATenantIsListed(t *testing.T) {
 	w := newWard(t, "")
-	listed := slices.Clone(journalTables)
-	for _, l := range tenantTables {
-		listed = append(listed, l.tables...)
-	}
+	listed := slices.Concat(journalTables, listedTables())
 	columns, err := w.db.Columns(t.Context(), "tenant")
 	w.must(err)
 	var have []string
@@ -102,6 +100,10 @@ func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.
 			switch kind := strings.ToUpper(c.DatabaseTypeName()); {
 			case c.Name() == "tenant":
 				args = append(args, tenant)
+			case keys[table] != "" && c.Name() == "id":
+				args = append(args, plantedID(keys[table], words))
+			case table == "session" && c.Name() == "driver":
+				args = append(args, session.DriverModel)
 			case kind == "TEXT":
 				args = append(args, text)
 			case kind == "BLOB" || kind == "BYTEA":
@@ -112,6 +114,11 @@ func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.
 		}
 		w.must(w.db.Write(w.t.Context(), func(tx *db.Tx) error { return do(tx, table, names, args) }))
 	}
+}
+
+// plantedID is an id of a kind that words make.
+func plantedID(kind, words string) string {
+	return kind + "_" + (strings.NewReplacer("i", "1", "l", "1", "o", "0", "u", "v").Replace(words) + strings.Repeat("0", 26))[:26]
 }
 
 // rowsOf are all rows of a tenant, or of everybody, as text.
@@ -227,7 +234,7 @@ func TestAnErasedTenantIsGone(t *testing.T) {
 		w.refused("nobody present", w.Call(ctx, "tenant.erase", map[string]any{"name": "acme", "confirm": "acme"}, nil), fault.Unauthenticated,
 			fault.Denied, fault.Pending)
 		w.plant(made.ID, words)
-		folder := filepath.Join(w.home, ".tandem", "sessions", id.Short(words))
+		folder := filepath.Join(w.home, ".tandem", "sessions", id.Short(plantedID("ses", words)))
 		w.must(os.MkdirAll(folder, 0o700))
 		w.must(os.WriteFile(filepath.Join(folder, "note"), []byte(words), 0o600))
 		var has identity.ContentsOut

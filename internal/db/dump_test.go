@@ -110,6 +110,7 @@ func TestDamagedCopiesChangeNothing(t *testing.T) {
 		"empty": "", "cut": dump[:len(dump)/2], "cut at a line": dump[:strings.LastIndex(strings.TrimSpace(dump), "\n")+1],
 		"changed": strings.Replace(dump, "k7", "k8", 1), "row gone": strings.Replace(dump, rowsOf(dump)[5], "", 1), "newer": newer,
 		"another room":  stranger,
+		"below nothing": strings.Replace(dump, `"copied":1`, `"copied":-1`, 1),
 		"another table": strings.ReplaceAll(dump, "copied_more", "sqlite_master"),
 		"injection":     strings.Replace(dump, `"columns":["key"`, `"columns":["key) --"`, 1), "garbage": "hello\n",
 	}

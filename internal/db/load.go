@@ -119,6 +119,11 @@ func (l *loader) prepare(versions map[string]int, rooms []Migrations) error {
 	if err != nil {
 		return err
 	}
+	for room, v := range versions {
+		if v < 0 {
+			return damaged("%.40q is at version %d", room, v)
+		}
+	}
 	l.known = map[string]bool{}
 	for _, name := range then {
 		l.known[name] = true

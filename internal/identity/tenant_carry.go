@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/id"
 	"tandem/internal/op"
 )
 
@@ -64,10 +65,10 @@ type ExportOut struct {
 	Records int64     `json:"records"`
 	Events  int64     `json:"events" jsonschema:"how large the server's journal was, of which the tenant's own entries are in it"`
 	Secrets int       `json:"secrets"`
-	Files   int       `json:"files"`
 	Bytes   int64     `json:"bytes"`
-	Open    bool      `json:"open,omitempty" jsonschema:"the tenant is not suspended: what happens in it from now on is not in the file"`
 	Doubt   []string  `json:"doubt,omitempty" jsonschema:"what the journal does not vouch for or does not open: it counts nowhere"`
+
+	Left map[string]int64 `json:"left,omitempty" jsonschema:"rows that are of this server and stay, by what they are"`
 }
 
 // ImportIn names a tenant's file and what opens it.
@@ -97,25 +98,26 @@ type ImportOut struct {
 	Made      time.Time      `json:"made" jsonschema:"when the file was written"`
 	Records   int64          `json:"records"`
 	Secrets   int            `json:"secrets"`
-	Files     int            `json:"files"`
 	Authority []string       `json:"authority" jsonschema:"what in it lets somebody do something"`
 	Waits     int            `json:"waits" jsonschema:"how many of these wait for a person's word: audit.confirm"`
 	Ended     map[string]int `json:"ended,omitempty" jsonschema:"what was open there and does not go on here"`
 	Doubt     []string       `json:"doubt,omitempty" jsonschema:"what does not count: nobody vouched for it, or it does not open"`
 	Journal   string         `json:"journal" jsonschema:"the journal that it had there, which audit.export gives as former"`
 	Verified  bool           `json:"verified" jsonschema:"that journal verifies, with the key that the file names"`
+	Key       string         `json:"key" jsonschema:"that key: compare it with what audit.anchor says on the first server"`
 }
 
 func (r *Room) carryOps(admin func(op.Spec) op.Spec) []op.Op {
 	return []op.Op{
 		plan(r, TenantExport.Effect(admin(op.Spec{Once: true, Method: "POST", Path: "/tenant/{name}/export", Secret: []string{"passphrase"},
-			Doc: "Write everything that a tenant has to a locked file, from which another server takes it with tenant.import.\n" +
-				"Nothing of any other tenant is in it. Needs a person present."}),
+			Doc: "Write everything that a suspended tenant has to a locked file, from which another server takes it with tenant.import.\n" +
+				"Nothing of any other tenant is in it, and nothing that is bound to this server. Needs a person present."}),
 			func(in ExportIn) op.Resource { return in.at(in.Name) }, r.exportTenant, nil), ExportIn.find),
 		TenantImport.Effect(admin(op.Spec{Once: true, Method: "POST", Path: "/tenant/import", Status: 201,
 			Secret: []string{"passphrase", "identity"},
 			Doc: "Take a tenant from a file that tenant.export wrote on another server. It keeps its ids, and is suspended until a person " +
-				"has confirmed what it brings (audit.confirm) and resumes it.\nWhat was open there is not done again here. Needs a person present."}),
+				"has confirmed what it brings (audit.confirm) and resumes it.\nWhat was open there is not done again here, and nothing is " +
+				"switched on. A file with anything in it that no tenant can have is refused. Needs a person present."}),
 			func(in ImportIn) op.Resource { return tenantAt("") }, r.importTenant, nil),
 	}
 }
@@ -135,6 +137,9 @@ func (r *Room) exportTenant(ctx context.Context, in ExportIn) (out ExportOut, er
 			WithNext("copy the server instead: tandem server backup PATH")
 	case t.State == TenantErasing:
 		return out, fault.New(fault.Conflict, string(TenantExport), "the tenant %s is being erased", t.Name)
+	case t.State != TenantSuspended:
+		return out, fault.New(fault.Conflict, string(TenantExport), "the tenant %s is open: what happens in it meanwhile would be half in "+
+			"the file", t.Name).WithNext("suspend it first: tandem tenant suspend %s", t.Name)
 	}
 	return r.Carry.Out(ctx, t, in)
 }
@@ -146,11 +151,27 @@ func (r *Room) importTenant(ctx context.Context, in ImportIn) (out ImportOut, er
 	return r.Carry.In(ctx, in)
 }
 
+// CheckArrival refuses a tenant from elsewhere with an id, a name or limits that no tenant can have.
+func CheckArrival(tenant, name string, l TenantLimits) error {
+	where := string(TenantImport)
+	if id.Check(tenantPrefix, tenant) != nil {
+		return fault.New(fault.Invalid, where, "%.64q is no tenant that can come from elsewhere", tenant)
+	}
+	if err := (TenantIn{Name: name, Owner: "somebody"}).Check(); err != nil || name == LocalTenant {
+		return fault.New(fault.Invalid, where, "%.64q is no name for a tenant", name).
+			WithNext("give it another name here: tandem tenant import FILE --name NAME")
+	}
+	if l.None() {
+		return nil
+	}
+	return TenantLimitIn{Cents: &l.Cents, Sessions: &l.Sessions, Period: l.Period}.Check()
+}
+
 // Arrive makes a tenant that comes from elsewhere, with the id that it had. The caller copies what it has and lets the journal vouch.
 func (r *Room) Arrive(tx *db.Tx, t *Tenant) error {
 	where := string(TenantImport)
-	if t.Name == LocalTenant || !strings.HasPrefix(t.ID, tenantPrefix+"_") {
-		return fault.New(fault.Invalid, where, "%.64q is no tenant that can come from elsewhere", t.ID)
+	if err := CheckArrival(t.ID, t.Name, t.Limits); err != nil {
+		return err
 	}
 	if err := r.room(tx, where); err != nil {
 		return err

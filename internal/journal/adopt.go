@@ -19,17 +19,19 @@ const (
 	begun     = "adoption:begun"
 	ended     = "adoption:ended"
 	confirmed = "adoption:confirmed"
+	arrived   = "adoption:arrived:" // and a tenant that came from another server
+	looked    = "adoption:looked:"  // and a tenant of which a person saw and confirmed that
 
 	adoptAtOnce = 500 // seals of one entry
 )
 
 // Adopt vouches for rows that were there before. Markers in the first and the last entry say which entries these are.
 func (j *Journal) Adopt(ctx context.Context, tenant, actor string, rows []op.Sealed) error {
-	return j.db.Write(ctx, func(tx *db.Tx) error { return j.AdoptIn(tx, tenant, actor, rows) })
+	return j.db.Write(ctx, func(tx *db.Tx) error { return j.AdoptIn(tx, tenant, actor, "", rows) })
 }
 
-// AdoptIn is Adopt in a transaction that is under way: of rows that a tenant brings from another server.
-func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor string, rows []op.Sealed) error {
+// AdoptIn is Adopt in a transaction that is under way: of rows that the tenant came brings from another server.
+func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor, came string, rows []op.Sealed) error {
 	if _, err := lockHead(tx); err != nil {
 		return err
 	}
@@ -42,6 +44,11 @@ func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor string, rows []op.Sealed) err
 	}
 	if err := j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: begun, Says: []string{"rows from before"}}}); err != nil {
 		return err
+	}
+	if came != "" {
+		if err := j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: arrived + came, Says: []string{came}}}); err != nil {
+			return err
+		}
 	}
 	if err := j.adoptAll(tx, actor, rows, false); err != nil {
 		return err
@@ -73,6 +80,10 @@ func (j *Journal) Unconfirmed(tenant string) (n int) {
 		if at.tenant == tenant {
 			n++
 		}
+	}
+	// whichever list was confirmed since, it is this tenant's own that counts
+	if at := j.standing.seen(houseTenant, arrived+tenant); n == 0 && at > 0 && at > j.standing.seen(houseTenant, looked+tenant) {
+		n = 1
 	}
 	return n
 }
@@ -143,14 +154,23 @@ func (j *Journal) adoptOps() []op.Op {
 	}
 }
 
+// waits leaves out the marks of adoptions themselves, but that a tenant came.
+func waits(subject string) bool {
+	return kindOf(subject) != adoption || strings.HasPrefix(subject, arrived)
+}
+
 // waiting are the adopted subjects that still stand as they were adopted and that nobody confirmed.
 func (j *Journal) waiting() (out []place) {
 	s := &j.standing
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for at, x := range s.newest.all() {
+		came, _ := strings.CutPrefix(at.subject, arrived)
+		if s.wiped[at.tenant].seq > 0 || s.wiped[came].seq > 0 {
+			continue // a tenant that was erased since
+		}
 		in := func(a span) bool { return x.seq > a.begun && x.seq < a.ended }
-		if x.digest != nothing && kindOf(at.subject) != adoption && slices.ContainsFunc(s.spans, in) {
+		if x.digest != nothing && waits(at.subject) && slices.ContainsFunc(s.spans, in) {
 			out = append(out, at)
 		}
 	}
@@ -217,6 +237,9 @@ func (j *Journal) Adopted(ctx context.Context) (*AdoptedOut, error) {
 			continue
 		}
 		text := what[at]
+		if came, ok := strings.CutPrefix(at.subject, arrived); ok {
+			text = "the tenant " + came + ", which came from another server with what is listed as its own"
+		}
 		if text == "" {
 			text = spoken(at.subject) + ", which is gone from the database"
 		}
@@ -243,6 +266,11 @@ func (j *Journal) confirm(ctx context.Context, tx *db.Tx, in ConfirmIn) (Confirm
 			WithNext("look again: tandem audit confirm")
 	}
 	op.Seal(ctx, confirmed, in.Digest)
+	for _, at := range waiting {
+		if came, ok := strings.CutPrefix(at.subject, arrived); ok {
+			op.Seal(ctx, looked+came, in.Digest)
+		}
+	}
 	op.Note(ctx, "confirmed", n)
 	if j.Mend.Do != nil {
 		err = j.Mend.Do(tx)

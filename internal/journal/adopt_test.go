@@ -110,3 +110,47 @@ func TestWhatAnotherServerMovesIsNoFinding(t *testing.T) {
 		}
 	})
 }
+
+// A tenant that came from another server waits for its own confirmation, and no other list's.
+func TestATenantThatCameWaitsForItsOwnConfirmation(t *testing.T) {
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		recall := func() {
+			t.Helper()
+			if _, err := j.Recall(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tell := func(subject string) {
+			t.Helper()
+			if err := d.Write(t.Context(), func(tx *db.Tx) error {
+				return j.Tell(tx, Event{Tenant: houseTenant, Type: "x.y", Actor: "a"}, map[string]any{},
+					op.Sealed{Tenant: houseTenant, Subject: subject, Says: []string{"x"}})
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		unconfirmed := func(when string, want int) {
+			t.Helper()
+			for range 2 {
+				if n := j.Unconfirmed("ten_a"); n != want {
+					t.Errorf("%s, %d of it are not confirmed", when, n)
+				}
+				recall()
+			}
+		}
+		recall()
+		unconfirmed("before", 0)
+		if err := d.Write(t.Context(), func(tx *db.Tx) error {
+			return j.AdoptIn(tx, houseTenant, "a", "ten_a", []op.Sealed{{Tenant: "ten_a", Subject: "grant:a", Says: []string{"x"}}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		unconfirmed("when it came", 1)
+		tell(confirmed)
+		unconfirmed("when another list was confirmed", 1)
+		tell(looked + "ten_b")
+		unconfirmed("when another tenant was", 1)
+		tell(looked + "ten_a")
+		unconfirmed("when it was", 0)
+	})
+}

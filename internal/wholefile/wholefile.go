@@ -56,13 +56,27 @@ func Forsake(path string) error {
 	return err
 }
 
-// ForsakeAll removes what crashes left in a folder that is the program's own, where nothing was written to it since.
+// ForsakeAll removes what crashes left in a folder that is the program's own, where nothing was written to it since: files, and folders
+// with databases that were looked at.
 func ForsakeAll(folder string, since time.Time) error {
 	list, err := os.ReadDir(folder)
 	for _, e := range list {
-		if st, statErr := e.Info(); statErr == nil && st.Mode().IsRegular() && strings.HasPrefix(e.Name(), ".tandem-") &&
-			st.ModTime().Before(since) {
-			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
+		st, statErr := e.Info()
+		if statErr != nil || !strings.HasPrefix(e.Name(), ".tandem-") {
+			continue
+		}
+		path, newest := filepath.Join(folder, e.Name()), st.ModTime()
+		if st.IsDir() {
+			within, readErr := os.ReadDir(path)
+			err = errors.Join(err, readErr)
+			for _, f := range within {
+				if in, statErr := f.Info(); statErr == nil && in.ModTime().After(newest) {
+					newest = in.ModTime()
+				}
+			}
+		}
+		if (st.Mode().IsRegular() || st.IsDir()) && newest.Before(since) {
+			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}
 	return err

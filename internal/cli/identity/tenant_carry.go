@@ -56,9 +56,10 @@ func newTenantExport(k *kit.Kit) *cobra.Command {
 	var file, recipient string
 	cmd := &cobra.Command{
 		Use: "export NAME FILE", Short: "Write everything of a tenant to a locked file; needs your PIN", Args: cobra.ExactArgs(2),
-		Long: "Write everything that a tenant has to a file from which another server takes it: people, grants, sessions, memory, spaces, " +
-			"artifacts, secrets, files, and its journal. Nothing of any other tenant is in it. The file is locked with a passphrase, which is " +
-			"asked for, or to a recipient (tandem server backup-key). Suspend the tenant first, so that nothing happens in it afterwards.",
+		Long: "Write a tenant to a file from which another server takes it (tandem tenant import): people, tokens, grants, sessions, memory, " +
+			"spaces, artifacts, automations, secrets and its journal. Nothing of any other tenant is in it, and nothing that is bound to this " +
+			"server, such as sign-ins, devices and invitations. The file is locked with a passphrase, which is asked for, or to a recipient " +
+			"(tandem server backup-key). The tenant is suspended before, so that nothing happens in it meanwhile.",
 		Example: "  tandem tenant export acme ~/acme.tenant --passphrase-file ~/.acme\n" +
 			"  tandem tenant export acme ~/acme.tenant --recipient-file ~/recipient",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -79,11 +80,8 @@ func newTenantExport(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%d records, %d secrets and %d files of %s are in %s (%d bytes)\n", out.Records, out.Secrets, out.Files, out.Name,
-					out.Path, out.Bytes)
-				if out.Open {
-					fmt.Fprintf(w, "%s is not suspended: what happens in it from now on is not in the file\n", out.Name)
-				}
+				fmt.Fprintf(w, "%d records and %d secrets of %s are in %s (%d bytes)\n", out.Records, out.Secrets, out.Name, out.Path, out.Bytes)
+				stays(w, out.Left)
 				doubts(w, out.Doubt)
 			})
 		},
@@ -98,11 +96,9 @@ func newTenantImport(k *kit.Kit) *cobra.Command {
 	var file, identity string
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Take a tenant from another server's file; needs your PIN", Args: cobra.ExactArgs(1),
-		Hidden: true, // it refuses in this version: nobody is led to it
-		Long: "Not yet: this version refuses every file. " +
-			"Take a tenant from a file that tandem tenant export wrote on another server, whichever database either has. It keeps its ids. " +
-			"What was open there (asks, calls, turns, runs) is ended and not done again. It is suspended until you have confirmed what it brings " +
-			"(tandem audit confirm) and resume it.",
+		Long: "Take a tenant from a file that tandem tenant export wrote on another server, whichever database either has. It keeps its ids. " +
+			"What was open there (asks, calls, turns, runs) is ended and not done again, and automations are switched off. It is suspended until " +
+			"you have confirmed what it brings (tandem audit confirm) and resume it. A file with anything in it that no tenant can have is refused.",
 		Example: "  tandem tenant import ~/acme.tenant --passphrase-file ~/.acme\n  tandem tenant import ~/acme.tenant --name acme-two",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if in.Path, err = filepath.Abs(args[0]); err != nil {
@@ -130,7 +126,7 @@ func newTenantImport(k *kit.Kit) *cobra.Command {
 }
 
 func arrived(w io.Writer, out room.ImportOut) {
-	fmt.Fprintf(w, "%s (%s) is here, suspended: %d records, %d secrets, %d files\n", out.Name, out.ID, out.Records, out.Secrets, out.Files)
+	fmt.Fprintf(w, "%s (%s) is here, suspended: %d records, %d secrets\n", out.Name, out.ID, out.Records, out.Secrets)
 	for _, text := range out.Authority {
 		fmt.Fprintf(w, "- %s\n", text)
 	}
@@ -141,11 +137,30 @@ func arrived(w io.Writer, out room.ImportOut) {
 	if slices.Sort(ended); len(ended) > 0 {
 		fmt.Fprintf(w, "ended, and not done again here: %s\n", strings.Join(ended, ", "))
 	}
+	verifies := "verifies with the key that the file names"
 	if !out.Verified {
-		fmt.Fprintf(w, "the journal that it had there (%s) does not verify\n", out.Journal)
+		verifies = "does not verify with the key that the file names"
+	}
+	fmt.Fprintf(w, "the journal that it had there (%s) %s, %s; tandem audit anchor says on the first server which is its own\n", out.Journal,
+		verifies, out.Key)
+	if out.Limits.None() {
+		fmt.Fprintf(w, "it has no limits here; set some: tandem tenant limit %s\n", out.Name)
+	} else {
+		fmt.Fprintf(w, "its limits are those that it had there; see them: tandem tenant show %s\n", out.Name)
 	}
 	doubts(w, out.Doubt)
 	fmt.Fprintf(w, "look at what it brings, and confirm: tandem audit confirm\nthen open it: tandem tenant resume %s\n", out.Name)
+}
+
+// stays says what of a tenant goes to no other server.
+func stays(w io.Writer, left map[string]int64) {
+	var all []string
+	for what, n := range left {
+		all = append(all, fmt.Sprintf("%d %s", n, what))
+	}
+	if slices.Sort(all); len(all) > 0 {
+		fmt.Fprintf(w, "not taken along, since it is of this server: %s\n", strings.Join(all, ", "))
+	}
 }
 
 func doubts(w io.Writer, all []string) {

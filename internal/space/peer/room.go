@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -99,20 +100,46 @@ func (r *Room) Start(ctx context.Context) error {
 	if err := r.moveSeats(ctx); err != nil {
 		return err
 	}
-	rows, err := r.db.Query(ctx, "SELECT id FROM peer_seat WHERE state IN (?, ?) AND home = ? ORDER BY created_at", active, broken, r.home)
-	ids, err := db.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
+	if err := r.take(ctx, ""); err != nil {
+		return err
+	}
+	return r.dropTwins(ctx)
+}
+
+// Arrived follows with the seats of a tenant that came from another server, once it is open.
+func (r *Room) Arrived(ctx context.Context, tenant string) {
+	if err := r.take(ctx, tenant); err != nil {
+		r.log.Error("seats not opened", "tenant", tenant, "err", err)
+	}
+}
+
+// take opens the seats of this home, of one tenant or of all. One that cannot be opened keeps nobody else from theirs.
+func (r *Room) take(ctx context.Context, tenant string) error {
+	rows, err := r.db.Query(ctx, "SELECT tenant, id FROM peer_seat WHERE state IN (?, ?) AND home = ? AND (tenant = ? OR ? = '') "+
+		"ORDER BY created_at", active, broken, r.home, tenant, tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (at [2]string, err error) { return at, rows.Scan(&at[0], &at[1]) })
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		s, err := r.readSeat(ctx, r.db.QueryRow(ctx, "SELECT "+seatColumns+" FROM peer_seat WHERE id = ?", id))
+	for _, at := range all {
+		s, err := r.openSeat(ctx, at[0], at[1])
 		if err != nil {
-			r.log.Error("seat not opened", "seat", id, "err", err)
+			r.log.Error("seat not opened", "seat", at[1], "err", err)
 			continue
 		}
 		r.add(s)
 	}
-	return r.dropTwins(ctx)
+	return nil
+}
+
+// openSeat reads one seat. It may have come from another server, as anything whatsoever.
+func (r *Room) openSeat(ctx context.Context, tenant, id string) (s *seat, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s, err = nil, fmt.Errorf("the seat %s cannot be read: %v", id, p)
+		}
+	}()
+	return r.readSeat(ctx, r.db.QueryRow(ctx, "SELECT "+seatColumns+" FROM peer_seat WHERE tenant = ? AND id = ?", tenant, id))
 }
 
 // Stop ends the following and waits for it.
