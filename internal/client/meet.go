@@ -33,7 +33,6 @@ func (p *Pins) Meet(ctx context.Context, a Address) (Server, error) {
 	if err != nil {
 		return Server{}, err
 	}
-	kept := known
 	if known == "" {
 		if known, err = show(ctx, a); err != nil {
 			return Server{}, err
@@ -50,8 +49,6 @@ func (p *Pins) Meet(ctx context.Context, a Address) (Server, error) {
 		return Server{Host: a.Host, Key: shown}, p.Replace(a.Host, shown)
 	}
 	switch {
-	case a.Fingerprint != "" && kept != "" && kept != a.Fingerprint:
-		return Server{}, changed(a.Host, kept, a.Fingerprint)
 	case a.Fingerprint != "" && known != a.Fingerprint:
 		return Server{}, changed(a.Host, a.Fingerprint, known)
 	case known == "":

@@ -22,8 +22,6 @@ import (
 type ReachIn struct {
 	Server string `json:"server" jsonschema:"HOST:PORT"`
 	Key    string `json:"key,omitempty" jsonschema:"the fingerprint of the key that it must show; left out, the one that is known, or the first one seen"`
-	// Invited is of people and their own commands: what an agent was told is no invitation.
-	Invited bool `json:"invited,omitempty" jsonschema:"an invitation names the key: it counts also where another is known"`
 }
 
 // ReachOut says how this machine stands to a server.
@@ -98,9 +96,6 @@ func (m *remotes) reach(ctx context.Context, in ReachIn) (ReachOut, error) {
 		return ReachOut{}, err
 	}
 	a.Fingerprint = in.Key
-	if c := op.CallerFrom(ctx); in.Invited && (c.Kind == op.Local || c.Kind == op.Person) {
-		a.Invite = "named"
-	}
 	// One that is away may still be known by its address; an invitation says which key it is for.
 	if _, err := m.meet(ctx, a); err != nil && (in.Key != "" || !fault.Is(err, fault.Unavailable)) {
 		return ReachOut{}, err

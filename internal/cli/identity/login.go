@@ -47,7 +47,7 @@ func logIn(ctx context.Context, k *kit.Kit, line, name string, noPIN bool) error
 		return fault.New(fault.Invalid, "login", "the invitation is missing: it stands behind # in the line that you were given").
 			WithNext("ask for one; over there: tandem invite --person NAME")
 	}
-	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint, Invited: a.Invite != ""})
+	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
 	if err != nil {
 		return err
 	}

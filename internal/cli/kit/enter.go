@@ -14,7 +14,7 @@ import (
 // own, a token was given, it was joined before, or it is joined now. The daemon
 // remembers what lets us in; a token that was used is returned.
 func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string, error) {
-	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint, Invited: a.Invite != ""})
+	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
 	if err != nil {
 		return "", err
 	}

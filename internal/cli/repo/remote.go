@@ -49,7 +49,7 @@ func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (rep
 // member says whether the server lets this machine in already. Another invitation would make it somebody else there, to whom the work
 // of its workspaces does not belong.
 func member(ctx context.Context, k *kit.Kit, a client.Address) bool {
-	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint, Invited: a.Invite != ""})
+	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
 	if err != nil || reach.Own || !reach.Trusted {
 		return false
 	}
