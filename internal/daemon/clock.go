@@ -62,8 +62,9 @@ func (d *Daemon) settleClock(ctx context.Context) error {
 		d.Log.Warn("this machine's clock is behind that of another server", "by", was.Sub(now).String())
 		return nil
 	}
-	// A server that was killed may have told a later time than it kept, and called something ended by it.
-	was = was.Add(unkept)
+	if was.Sub(now) > db.Disagree { // a server that was killed may have told a later time than it kept, and called something ended by it
+		was = was.Add(unkept)
+	}
 	d.db.Hold(was)
 	return d.goBack(ctx, was)
 }
@@ -76,24 +77,27 @@ func (d *Daemon) goBack(ctx context.Context, was time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := d.tellClock(ctx, map[string]any{"what": "set back", "was": was, "ended": ended}); err != nil {
+	d.db.Agree() // from here on it is now: the next start is told this time, and ends nothing once more
+	if err := d.tellClock(ctx, journal.WentBack, map[string]any{"what": "set back", "was": was, "ended": ended}); err != nil {
 		return err
 	}
-	d.db.Agree()
 	d.Log.Warn("the clock went back", "was", was, "is", d.db.Now(), "ended", ended)
 	return nil
 }
 
 // tellClock puts a step of the clock into the journal: times that run backwards behind it are explained by it.
-func (d *Daemon) tellClock(ctx context.Context, facts map[string]any) error {
+func (d *Daemon) tellClock(ctx context.Context, about string, facts map[string]any) error {
 	return d.db.Write(ctx, func(tx *db.Tx) error {
 		payload, err := json.Marshal(facts)
 		if err != nil {
 			return err
 		}
 		_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "server.clock", Phase: journal.Done,
-			Actor: identity.System, Resource: "server:/clock", Payload: payload})
-		return err
+			Actor: identity.System, Resource: about, Payload: payload})
+		if err != nil || about != journal.WentBack {
+			return err
+		}
+		return installation.See(tx)
 	})
 }
 
@@ -105,7 +109,7 @@ func (d *Daemon) watchClock(ctx context.Context) {
 	var err error
 	switch {
 	case state.Sure && off != 0:
-		err = d.tellClock(ctx, map[string]any{"what": "right again", "was_off_secs": int64(off.Seconds())})
+		err = d.tellClock(ctx, "server:/clock", map[string]any{"what": "right again", "was_off_secs": int64(off.Seconds())})
 		d.Log.Info("the clock is right again", "was_off", off.String())
 		w.off.Store(0)
 	case state.Sure:
@@ -114,14 +118,14 @@ func (d *Daemon) watchClock(ctx context.Context) {
 		w.from.Store(&now)
 		w.jumps.Add(1)
 		d.Log.Error("the clock was set", "off", state.Off.String(), "reasons", d.clockReason(state).text)
-		err = d.tellClock(ctx, map[string]any{"what": "set", "off_secs": int64(state.Off.Seconds())})
+		err = d.tellClock(ctx, "server:/clock", map[string]any{"what": "set", "off_secs": int64(state.Off.Seconds())})
 	case now.Sub(*w.from.Load()) >= believed:
 		w.off.Store(0)
 		if off < 0 {
 			err = d.goBack(ctx, d.db.Now())
 		} else {
 			d.db.Agree()
-			err = d.tellClock(ctx, map[string]any{"what": "taken as right", "off_secs": int64(off.Seconds())})
+			err = d.tellClock(ctx, "server:/clock", map[string]any{"what": "taken as right", "off_secs": int64(off.Seconds())})
 		}
 		d.Log.Warn("the clock is taken as right", "off", off.String(), "after", believed.String())
 	}

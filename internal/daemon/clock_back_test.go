@@ -113,3 +113,29 @@ func TestWhatEndedBeforeAPowerLossStaysSo(t *testing.T) {
 		t.Errorf("the lock lives again: %v", err)
 	}
 }
+
+// A clock that went back is told once. Servers that start again and again add nothing to it: what was made since goes on.
+func TestStartsAfterAClockWentBackEndNothing(t *testing.T) {
+	for _, back := range []time.Duration{-time.Second, -48 * time.Hour} {
+		t.Run(back.String(), func(t *testing.T) {
+			by := setting(t)
+			k := keptAt(t, "")
+			again := func() {
+				t.Helper()
+				if err := k.stop(); err != nil {
+					t.Fatal(err)
+				}
+				k.start()
+			}
+			by.Store(int64(back))
+			again()
+			k.must("resource.put", obj{"key": "lock/deploy", "value": 1, "if_absent": true, "own": true, "ttl_ms": 90_000})
+			for range 3 {
+				again()
+			}
+			if _, err := k.do("resource.get", obj{"key": "lock/deploy"}); err != nil {
+				t.Errorf("the lock that was made since: %v", err)
+			}
+		})
+	}
+}

@@ -17,5 +17,6 @@ func TestMain(m *testing.M) {
 	if boxed.Called(os.Args) {
 		os.Exit(boxed.Main(context.Background(), os.Stdin, os.Stdout))
 	}
+	arrivals = true
 	os.Exit(m.Run())
 }

@@ -91,14 +91,14 @@ func (d *Daemon) recallSeals(ctx context.Context) error {
 	if rows, err = d.older(ctx, known, rows); err != nil {
 		return err
 	}
+	if !known { // before anything is adopted: a start that is cut off here does it again
+		if err := d.endAnswers(ctx); err != nil {
+			return err
+		}
+	}
 	if len(rows) > 0 {
 		if err := d.journal.Adopt(ctx, identity.LocalTenant, identity.System, rows); err != nil {
 			return fmt.Errorf("vouch for what was there before: %w", err)
-		}
-	}
-	if !known {
-		if err := d.endAnswers(ctx); err != nil {
-			return err
 		}
 	}
 	if err := wholefile.Write(d.kindsFile(), []byte(lateKinds+"\n")); err != nil {

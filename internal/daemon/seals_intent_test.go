@@ -32,7 +32,7 @@ func TestAnEffectIsFinishedOnlyIfItWasBegun(t *testing.T) {
 		var page struct {
 			Entries []struct{ Type, Phase, Actor string }
 		}
-		w.present("audit.log", map[string]any{"type": "tool.write"}, &page)
+		w.present("audit.log", map[string]any{"type": "gate.intent"}, &page)
 		if len(page.Entries) != 1 || page.Entries[0].Phase != "unknown" || page.Entries[0].Actor == "local" {
 			t.Errorf("the journal says: %+v", page.Entries)
 		}

@@ -73,9 +73,17 @@ func stillWaiting(n int) error {
 		WithNext("look, and confirm: tandem audit confirm")
 }
 
+// arrivals says that tenants' files are taken. The tests alone set it: a file may be by anybody, and rooms do not yet look at their rows
+// before a start reads them.
+var arrivals bool
+
 // importTenant takes a tenant from a file. Everything is read, checked and ended in a database of its own; then all of it is there, or none
 // of it.
 func (d *Daemon) importTenant(ctx context.Context, in identity.ImportIn) (out identity.ImportOut, err error) {
+	if !arrivals {
+		return out, fault.New(fault.Unavailable, string(identity.TenantImport), "this version takes no tenant from a file yet").
+			WithNext("keep the file for a later version, or move the whole server: tandem server backup PATH")
+	}
 	if n := d.journal.Waiting(); n > 0 { // there is one list, and it is looked at whole
 		return out, stillWaiting(n)
 	}

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -79,10 +78,7 @@ func (g *Gate) settle(ctx context.Context, i openIntent, far bool) (known bool, 
 	if why, err := g.forged(ctx, i); err != nil {
 		return false, err
 	} else if why != "" {
-		house := op.CallerFrom(ctx)
-		caller.Name, caller.For = house.Name, nil // it is nobody's word who did it
-		caller.Tenant = cmp.Or(caller.Tenant, house.Tenant)
-		return false, g.lost(ctx, i, caller, why)
+		return false, g.disown(ctx, i, why)
 	}
 	if read != nil {
 		return false, read
@@ -131,6 +127,23 @@ func (g *Gate) lost(ctx context.Context, i openIntent, caller op.Caller, why str
 		_, err = g.journal.Append(tx, journal.Event{Tenant: caller.Tenant, Type: i.op, Phase: journal.Unknown, Actor: caller.Name,
 			For:     caller.For,
 			Request: caller.Request, Payload: payload, Cause: i.seq})
+		return err
+	})
+}
+
+// disown takes a line that is not the gate's own off the table. None of its words is believed: they are told as what was found.
+func (g *Gate) disown(ctx context.Context, i openIntent, why string) error {
+	house := op.CallerFrom(ctx)
+	return g.db.Write(ctx, func(tx *db.Tx) error {
+		if _, err := tx.Exec("DELETE FROM gate_intent WHERE seq = ?", i.seq); err != nil {
+			return err
+		}
+		payload, err := json.Marshal(map[string]any{"reason": why, "op": fault.Clip(i.op, 100), "tenant": fault.Clip(i.tenant, 100)})
+		if err != nil {
+			return err
+		}
+		_, err = g.journal.Append(tx, journal.Event{Tenant: house.Tenant, Type: "gate.intent", Phase: journal.Unknown, Actor: house.Name,
+			Request: house.Request, Payload: payload})
 		return err
 	})
 }

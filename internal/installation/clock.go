@@ -54,7 +54,7 @@ func End(ctx context.Context, d *db.DB, by time.Time) (rows int64, err error) {
 			}
 			rows += n
 		}
-		return See(tx)
+		return nil
 	})
 	return rows, err
 }

@@ -159,9 +159,13 @@ func (j *Journal) Head(ctx context.Context) (int64, error) {
 	return size, err
 }
 
-// Newest is the latest time in the journal's last entries, zero when there are none.
+// WentBack is what an entry is about that tells of a server's clock that went back: later entries have earlier times.
+const WentBack = "server:/clock/back"
+
+// Newest is the latest time in the journal's last entries, zero when there are none. Those before the clock went back do not count.
 func (j *Journal) Newest(ctx context.Context) (time.Time, error) {
 	var at int64
-	err := j.db.QueryRow(ctx, "SELECT COALESCE(MAX(at), 0) FROM (SELECT at FROM journal_event ORDER BY seq DESC LIMIT 1000) AS last").Scan(&at)
+	err := j.db.QueryRow(ctx, `WITH late AS (SELECT seq, at, resource FROM journal_event ORDER BY seq DESC LIMIT 1000)
+		SELECT COALESCE(MAX(at), 0) FROM late WHERE seq >= COALESCE((SELECT MAX(seq) FROM late WHERE resource = ?), 0)`, WentBack).Scan(&at)
 	return db.Time(at), err
 }

@@ -74,6 +74,7 @@ type stood struct {
 type standing struct {
 	mu     sync.RWMutex
 	newest words
+	told   int // seals since the start
 	turns  map[string]int64
 	wiped  map[string]stood // tenants that were erased
 	broken []string         // what is missing of the chain, for people
@@ -121,7 +122,9 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 			s.turns[kind] = max(s.turns[kind], seq)
 		}
 	}
-	s.newest.forget()
+	if s.told++; s.told%1024 == 0 {
+		s.newest.forget()
+	}
 	if slices.ContainsFunc(seals, lasts) && seq > s.kept {
 		s.keep(seq, end.sum)
 	}

@@ -57,6 +57,7 @@ var phrases = map[string][2]string{
 	"forge.post":              {"posted a job as a pull request", "post a job as a pull request"},
 	"forge.sync":              {"looked at a pull request", "look at a pull request"},
 	"forge.tell":              {"told a job's agent what people wrote at a forge", "tell a job's agent what people wrote at a forge"},
+	"gate.intent":             {"found a call as begun that nobody here began, and did nothing", "look at what is called begun"},
 	"gate.stranger":           {"came without a name and was turned away", "come in without a name"},
 	"job.back":                {"sent a job back", "send a job back"},
 	"job.merge":               {"merged a job", "merge a job"},

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/fault"
@@ -18,6 +19,8 @@ type Server struct {
 	prefix string // of the sessions that exist for us
 	env    []string
 
+	path atomic.Pointer[string] // of tmux, once it was found
+
 	mu     sync.Mutex
 	client *client
 }
@@ -28,12 +31,23 @@ func New(socket, prefix string, env []string) *Server {
 	return &Server{socket: socket, prefix: prefix, env: env}
 }
 
-// program is looked for each time: somebody may install it while we run.
-const program = "tmux"
+// program is where tmux is. It is looked for until it is found, since somebody may install it while we run, and then stays: one that
+// appears later in a folder of the PATH is not run.
+func (s *Server) program() string {
+	if at := s.path.Load(); at != nil {
+		return *at
+	}
+	at, err := exec.LookPath("tmux")
+	if err != nil {
+		return "tmux"
+	}
+	s.path.CompareAndSwap(nil, &at)
+	return *s.path.Load()
+}
 
 // Missing says that there is no tmux now.
 func (s *Server) Missing() error {
-	if _, err := exec.LookPath(program); err != nil {
+	if _, err := exec.LookPath(s.program()); err != nil {
 		return fault.New(fault.Conflict, "tmux", "tmux is not installed").
 			WithNext("install it (apt-get install tmux, brew install tmux), and type the same again; what else is missing: tandem doctor")
 	}
@@ -70,7 +84,7 @@ func (s *Server) Run(ctx context.Context, args ...string) (string, error) {
 }
 
 func (s *Server) exec(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, program, append(s.flags(), args...)...)
+	cmd := exec.CommandContext(ctx, s.program(), append(s.flags(), args...)...)
 	cmd.Env = s.env
 	var out, errb bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errb
@@ -112,7 +126,7 @@ func (s *Server) control(ctx context.Context) *client {
 		if !strings.HasPrefix(name, s.prefix) {
 			continue
 		}
-		c, err := start(program, append(s.flags(), "-C", "attach-session", "-f", "ignore-size,no-output", "-t", "="+name), s.env)
+		c, err := start(s.program(), append(s.flags(), "-C", "attach-session", "-f", "ignore-size,no-output", "-t", "="+name), s.env)
 		if err == nil {
 			s.client = c
 			return c

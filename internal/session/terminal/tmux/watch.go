@@ -35,7 +35,7 @@ func (s *Server) Watch(ctx context.Context, name string, send func(Frame) error)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, append(s.flags(), "-C", "attach-session", "-f", "ignore-size", "-t", "="+s.prefix+name)...)
+	cmd := exec.CommandContext(ctx, s.program(), append(s.flags(), "-C", "attach-session", "-f", "ignore-size", "-t", "="+s.prefix+name)...)
 	cmd.Env, cmd.WaitDelay = s.env, time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {

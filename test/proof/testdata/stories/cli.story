@@ -522,8 +522,6 @@ your-server> tandem tenant suspend acme --reason "the bill is open"
 your-server> tandem tenant resume acme
 your-server> tandem tenant suspend acme --reason "the bill is open"
 not run: a recipient is needed, which server_backup makes: tandem tenant export acme ~/acme.tenant --recipient-file ~/recipient
-not run: another server is needed, which tenant.story has: tandem tenant import ~/acme.tenant --passphrase-file ~/.acme
-not run: another server is needed, which tenant.story has: tandem tenant import ~/acme.tenant --name acme-two
 your-server> tandem tenant erase acme
   shows nothing is erased yet
 your-server> tandem tenant erase acme --confirm acme
