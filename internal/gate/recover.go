@@ -73,15 +73,14 @@ func (g *Gate) Recover(ctx context.Context, others func(context.Context) (owner.
 }
 
 func (g *Gate) settle(ctx context.Context, i openIntent, far bool) (known bool, err error) {
-	var caller op.Caller
-	read := json.Unmarshal([]byte(i.caller), &caller)
 	if why, err := g.forged(ctx, i); err != nil {
 		return false, err
 	} else if why != "" {
 		return false, g.disown(ctx, i, why)
 	}
-	if read != nil {
-		return false, read
+	var caller op.Caller
+	if err := json.Unmarshal([]byte(i.caller), &caller); err != nil {
+		return false, err
 	}
 	caller.Idempotency = i.key
 	ctx = op.WithCaller(ctx, caller)
