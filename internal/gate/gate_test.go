@@ -410,6 +410,49 @@ func TestAnIntentIsTheGatesOwn(t *testing.T) {
 	<-done
 }
 
+// Who puts an intent back that the gate signed, and rewrites the journal's row that says how it ended, has its room asked again whether it
+// happened. What is known of it is in THREATS: the rewritten row is named.
+func TestAnIntentThatIsPutBackIsNamed(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "a.db"))
+	asked := 0
+	w.settle = func(noteIn) (noteOut, bool, error) { asked++; return noteOut{7}, true, nil }
+	sql := func(query string) {
+		t.Helper()
+		if err := w.db.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(query); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sql("CREATE TABLE stolen (seq BIGINT, tenant TEXT, op TEXT, caller TEXT, input TEXT, key TEXT, server TEXT, sig BLOB)")
+	sql("CREATE TRIGGER steal AFTER INSERT ON gate_intent BEGIN INSERT INTO stolen SELECT seq, tenant, op, caller, input, key, server, sig " +
+		"FROM gate_intent; END")
+	if _, err := w.Invoke(as(op.Agent, "builder", "k"), "note.send", noteIn{Text: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	sql("DROP TRIGGER steal")
+	found := func() (said string) {
+		r, err := w.journal.Verify(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Findings {
+			said += f.What + "\n"
+		}
+		return said
+	}
+	if said := found(); said != "" {
+		t.Fatalf("before: %s", said)
+	}
+	sql("INSERT INTO gate_intent (seq, tenant, op, caller, input, key, server, sig) SELECT * FROM stolen")
+	sql("UPDATE journal_event SET cause = 0 WHERE cause > 0")
+	ctx := op.WithCaller(t.Context(), op.Caller{Tenant: "t", Name: "tandem", Kind: op.Local})
+	if n, err := w.Recover(ctx, nobody); n != 0 || err != nil || asked != 1 || w.acted.Load() != 1 {
+		t.Errorf("put back: %d unknown, %v, asked %d times, done %d times", n, err, asked, w.acted.Load())
+	}
+	if said := found(); !strings.Contains(said, "entry") {
+		t.Errorf("verify does not name the entry that was rewritten: %q", said)
+	}
+}
+
 // Two servers on one database: what the one is about is not settled by the other, before its lease has ended; and of what it did on its
 // own machine nothing here tells.
 func TestRecoverLeavesWhatALivingServerDoes(t *testing.T) {

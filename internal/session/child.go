@@ -63,9 +63,11 @@ func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t to
 		if err := r.store(tx, child); err != nil {
 			return err
 		}
-		_, err = tx.Exec("INSERT INTO session_child (tenant, call, parent, session, turn) VALUES (?, ?, ?, ?, ?)", s.Tenant, call, s.ID, child.ID,
-			turn)
-		return err
+		if _, err = tx.Exec("INSERT INTO session_child (tenant, call, parent, session, turn) VALUES (?, ?, ?, ?, ?)", s.Tenant, call, s.ID,
+			child.ID, turn); err != nil {
+			return err
+		}
+		return r.Added(tx, c, child)
 	})
 	if err == nil && child != nil {
 		op.Note(ctx, "child", child.ID)

@@ -61,7 +61,7 @@ func (c Config) checkBound() error {
 
 // Bound are the knowledge spaces that a session is bound to; none where it reads what policy lets it. It is not found once it is deleted.
 func (r *Room) Bound(tx *db.Tx, tenant, id string) ([]string, error) {
-	s, err := loadSession(inTx{tx}, tenant, id, "")
+	s, err := r.load(tx, tenant, id, "")
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, er
 		return nil, err
 	}
 	op.Note(ctx, "session", s.ID)
+	op.Row(ctx, s.seal())
 	return s, r.store(tx, s)
 }
 
@@ -115,7 +116,7 @@ func (r *Room) list(ctx context.Context, in ListIn) (ListOut, error) {
 }
 
 func (r *Room) get(ctx context.Context, in IDIn) (*Session, error) {
-	s, err := r.Get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+	s, err := loadSession(outside{ctx, r.db}, op.CallerFrom(ctx).Tenant, in.ID, "") // shown as it stands; audit verify says whether it counts
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +130,9 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Session, error) {
 func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, error) {
 	return r.change(tx, op.CallerFrom(ctx).Tenant, in.ID, func(s *Session) error {
 		if err := s.DrivenBy(op.CallerFrom(ctx)); err != nil {
+			return err
+		}
+		if err := r.counts(tx, s); err != nil {
 			return err
 		}
 		set(&s.Title, in.Title)
@@ -164,6 +168,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in UpdateIn) (*Session, er
 				return err
 			}
 		}
+		op.Row(ctx, s.seal())
 		return tell(tx, s, "", EventSession, s)
 	})
 }
@@ -197,6 +202,7 @@ func (r *Room) delete(ctx context.Context, tx *db.Tx, in IDIn) (OK, error) {
 	if _, err := reconfine(ctx, tx, tenant, in.ID); err != nil {
 		return OK{}, err
 	}
+	op.Seal(ctx, sessionSubject(in.ID))
 	return OK{true}, r.Forget(tx, tenant, in.ID)
 }
 
@@ -216,14 +222,14 @@ func (r *Room) Forget(tx *db.Tx, tenant, session string) error {
 
 func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error) {
 	c := op.CallerFrom(ctx)
-	from, err := loadSession(inTx{tx}, c.Tenant, in.ID, "")
+	from, err := r.load(tx, c.Tenant, in.ID, "")
 	if err != nil {
 		return nil, err
 	}
 	s := *from
 	s.ID, s.Parent, s.Owner, s.chain, s.CreatedAt, s.UpdatedAt = id.New("ses"), from.ID, orElse(OpenerOf(c), c.Name), chainOf(c), tx.Now(),
 		tx.Now()
-	s.Events, s.messages, s.Archived, s.Reverted = 0, 0, false, ""
+	s.Events, s.messages, s.Archived, s.Reverted, s.stored = 0, 0, false, "", stored{}
 	if in.Title != "" {
 		s.Title = in.Title
 	}
@@ -266,6 +272,7 @@ func (r *Room) fork(ctx context.Context, tx *db.Tx, in ForkIn) (*Session, error)
 		return nil, err
 	}
 	op.Note(ctx, "session", s.ID)
+	op.Row(ctx, s.seal())
 	return &s, r.store(tx, &s)
 }
 

@@ -69,7 +69,7 @@ func (r *Room) admit(ctx context.Context, tx *db.Tx, c op.Caller, s *Session, it
 	if name == "" {
 		return r.bind(ctx, tx, nil, s)
 	}
-	opener, err := loadSession(inTx{tx}, c.Tenant, name, "")
+	opener, err := r.load(tx, c.Tenant, name, "")
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,9 @@ func (r *Room) promptOp(ctx context.Context, tx *db.Tx, in PromptIn) (*Turn, err
 		if err := r.guard(ctx, tx, s); err != nil {
 			return err
 		}
+		if err := r.counts(tx, s); err != nil {
+			return err
+		}
 		check := *s
 		check.Model, check.Mode = orElse(in.Options.Model, s.Model), orElse(in.Options.Mode, s.Mode)
 		if err := check.check(); err != nil {

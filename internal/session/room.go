@@ -153,11 +153,6 @@ func (r *Room) record(tx *db.Tx, s *Session, typ string, payload any) error {
 
 func at(id string) op.Resource { return op.Resource{Kind: "session", Path: "/" + id} }
 
-// Get reads one session.
-func (r *Room) Get(ctx context.Context, tenant, id string) (*Session, error) {
-	return loadSession(outside{ctx, r.db}, tenant, id, "")
-}
-
 // Called is the name by which people know a session, "" when there is none.
 func (r *Room) Called(ctx context.Context, tenant, id string) string {
 	return called(outside{ctx, r.db}, tenant, id)

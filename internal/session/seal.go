@@ -108,5 +108,9 @@ func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 		c, err := scanCheckout(rows, &tenant)
 		return sealCheckout(c, tenant), err
 	})
-	return slices.Concat(out, more, made), err
+	if err != nil {
+		return nil, err
+	}
+	all, err := sessions(ctx, d)
+	return slices.Concat(out, more, made, all), err
 }

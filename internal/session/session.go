@@ -40,6 +40,7 @@ type Session struct {
 
 	chain    []string
 	messages int64
+	stored   stored
 }
 
 // Todo is an entry of the session's list.

@@ -89,7 +89,11 @@ func scanSession(row scanner, more ...any) (*Session, error) {
 	if err := decode(todos, &s.Todos); err != nil {
 		return nil, err
 	}
-	return &s, decode(chain, &s.chain)
+	if err := decode(chain, &s.chain); err != nil {
+		return nil, err
+	}
+	s.stored = stored{config: config, means: encode(s.Config), chain: chain}
+	return &s, nil
 }
 
 func missing(id string) error {
@@ -110,7 +114,7 @@ func saveSession(tx *db.Tx, s *Session) error {
 		`model = excluded.model, mode = excluded.mode,
 		config = excluded.config, todos = excluded.todos, archived = excluded.archived, events = excluded.events, messages = excluded.messages,
 		reverted = excluded.reverted, updated_at = excluded.updated_at`,
-		s.Tenant, s.ID, s.Title, s.Directory, s.Driver, s.Model, s.Parent, string(s.Mode), encode(s.Config), encode(s.Todos), s.Owner,
+		s.Tenant, s.ID, s.Title, s.Directory, s.Driver, s.Model, s.Parent, string(s.Mode), s.config(), encode(s.Todos), s.Owner,
 		encode(s.chain),
 		s.Archived, s.Events, s.messages, s.Reverted, s.CreatedAt, s.UpdatedAt)
 	return err

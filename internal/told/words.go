@@ -158,6 +158,8 @@ var phrases = map[string][2]string{
 	"session.checkout_gone":   {"took a session's checkout away", "take a session's checkout away"},
 	"session.checkout_made":   {"made a checkout for a session", "make a checkout for a session"},
 	"session.create":          {"began a session", "begin a session"},
+	"session.given":           {"gave a session what it has", "give a session what it has"},
+	"session.gone":            {"ended a session that it had opened", "end a session that it had opened"},
 	"session.hook":            {"reported from its program", "report from its program"},
 	"session.keep":            {"kept a session's changes", "keep a session's changes"},
 	"session.model_call":      {"asked its model", "ask its model"},

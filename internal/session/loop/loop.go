@@ -239,6 +239,10 @@ func (r *Runner) once(ctx context.Context, tenant, id string) (bool, error) {
 		return false, err
 	}
 	s, err := r.room.Get(ctx, tenant, id)
+	if fault.Is(err, fault.Denied) { // its row does not count: nothing of it goes on
+		_, err := r.room.End(ctx, t, session.Failed, fault.Public(err).Msg)
+		return err == nil, err
+	}
 	if err != nil || s.Driver != session.DriverModel {
 		return false, err // others' turns wait for their own drivers
 	}

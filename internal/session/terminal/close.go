@@ -22,7 +22,7 @@ func (d *Driver) interruptOp(ctx context.Context, in NameIn) (SendOut, error) {
 	if d.present(ctx, r.Session) == nil {
 		return SendOut{}, fault.New(fault.Conflict, "session.interrupt", "%s is not live", in.Name)
 	}
-	s, err := d.room.Get(ctx, r.Tenant, r.Session)
+	s, err := d.room.AsItIs(ctx, r.Tenant, r.Session)
 	if err != nil {
 		return SendOut{}, err
 	}
@@ -53,14 +53,15 @@ func (d *Driver) closeOp(ctx context.Context, in NameIn) (Seat, error) {
 	return d.Shut(ctx, r.Session)
 }
 
-// Shut ends a session's program and its terminal. What it said and did stays.
+// Shut ends a session's program and its terminal. What it said and did stays. Of a row that somebody wrote past tandem no more is done: the
+// folders that it names may be another's.
 func (d *Driver) Shut(ctx context.Context, id string) (Seat, error) {
 	rows, err := d.rows(ctx, "session = ?", id)
 	if err != nil || len(rows) == 0 {
 		return Seat{}, fault.New(fault.NotFound, "session.close", "there is no session %.64s", id)
 	}
 	r := rows[0]
-	s := d.present(ctx, id)
+	s, changed := d.present(ctx, id), false
 	if s != nil {
 		s.stop()
 		s.dropWaits("the session was closed")
@@ -68,13 +69,22 @@ func (d *Driver) Shut(ctx context.Context, id string) (Seat, error) {
 		d.mu.Lock()
 		delete(d.seats, id)
 		d.mu.Unlock()
+		s.mu.Lock()
+		was := s.row // as it counted when it began
+		s.mu.Unlock()
+		r = &was
 	} else {
-		s = d.seat(r)
+		s, err = d.seat(r), d.weigh(ctx, r)
+		if changed = fault.Is(err, fault.Denied); err != nil && !changed {
+			return Seat{}, err
+		}
 	}
 	if err := d.end(ctx, s.row.Name); err != nil {
 		return Seat{}, err
 	}
-	d.settle(ctx, r, "", true)
+	if !changed {
+		d.settle(ctx, r, "", true)
+	}
 	for {
 		t, err := d.room.Next(ctx, r.Tenant, id)
 		if err != nil {
@@ -88,11 +98,16 @@ func (d *Driver) Shut(ctx context.Context, id string) (Seat, error) {
 		}
 	}
 	d.CloseSocket(id)
-	s.carryOut()
+	if !changed {
+		s.carryOut()
+	}
 	s.update(func(r *row) bool {
 		r.State, r.Signal, r.Detail, r.ClosedAt = Closed, "request", "", d.db.Now()
 		return true
 	})
+	if changed { // it names no folders
+		return s.view(), nil
+	}
 	for _, left := range []string{s.folder(), s.secluded(), s.ownHome()} {
 		if err := os.RemoveAll(left); err != nil {
 			d.log.Warn("remove a session's folder", "session", id, "err", err)

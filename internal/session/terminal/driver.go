@@ -118,6 +118,10 @@ func (d *Driver) Run(ctx context.Context) error {
 		if r.Lives != d.Lives {
 			continue
 		}
+		if err := d.weigh(ctx, r); err != nil {
+			d.log.Error("a session is not taken up again", "session", r.Session, "name", r.Name, "err", err)
+			continue
+		}
 		if r.Probe {
 			d.all.Go(func() { d.dropProbe(ctx, r.Tenant, r.Session) })
 			continue

@@ -144,7 +144,7 @@ func (d *Driver) ownCheckout(ctx context.Context, in OpenIn, folder string) (ses
 
 // openIn opens a new session in a folder that it may use.
 func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, program, confined, own, repo string) (Seat, error) {
-	r := &row{Tenant: c.Tenant, Narrow: in.Narrow, Reads: len(in.Knowledge) > 0, Lives: d.Lives, Repo: repo, Program: program,
+	r := &row{Tenant: c.Tenant, Skips: in.Skip, Narrow: in.Narrow, Reads: len(in.Knowledge) > 0, Lives: d.Lives, Repo: repo, Program: program,
 		Config: agents.StateFolder(in.Agent, d.Env, d.Home), RunModel: in.Model, RunEffort: in.Effort,
 		Seat: Seat{Name: in.Name, Agent: in.Agent, Folder: folder,
 			Checkout: own, Model: in.Model, Effort: in.Effort, State: Starting, Signal: "launch", Skip: in.Skip, Relay: in.Relay,
@@ -161,7 +161,10 @@ func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, pro
 			return err
 		}
 		r.Session, r.CreatedAt, r.Since = s.ID, tx.Now(), tx.Now()
-		return save(tx, r)
+		if err := save(tx, r); err != nil {
+			return err
+		}
+		return d.room.Added(tx, c, s, r.seal())
 	})
 	if err != nil {
 		return Seat{}, err
@@ -201,6 +204,9 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string,
 			WithNext("open it there, or close it first")
 	}
 	if err := d.driven(ctx, old); err != nil {
+		return Seat{}, err
+	}
+	if err := d.weigh(ctx, old); err != nil {
 		return Seat{}, err
 	}
 	if was, err := d.room.Get(ctx, c.Tenant, old.Session); err != nil {

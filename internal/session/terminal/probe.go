@@ -175,7 +175,10 @@ func (d *Driver) openProbe(ctx context.Context, agent, base string) (*seat, erro
 		r.Session, r.CreatedAt, r.Since = ses.ID, tx.Now(), tx.Now()
 		stage.Home = d.stageOf(ses.ID)
 		r.Folder, r.Config = stage.Folder(), agents.StateFolder(agent, nil, stage.Home)
-		return save(tx, r)
+		if err := save(tx, r); err != nil {
+			return err
+		}
+		return d.room.Added(tx, c, ses, r.seal())
 	})
 	if err != nil {
 		return nil, err
@@ -206,7 +209,10 @@ func (d *Driver) dropProbe(ctx context.Context, tenant, id string) {
 			if _, err := tx.Exec("DELETE FROM terminal WHERE tenant = ? AND session = ?", tenant, id); err != nil {
 				return err
 			}
-			return d.room.Forget(tx, tenant, id)
+			if err := d.room.Forget(tx, tenant, id); err != nil {
+				return err
+			}
+			return d.room.Gone(tx, op.Caller{Tenant: tenant, Name: "tandem"}, id, seatSubject(id))
 		})
 	}
 	if err == nil {

@@ -16,7 +16,10 @@ func (r *row) reach() *session.Reach {
 
 // Reach is how far a session with an agent program gets.
 func (d *Driver) Reach(tx *db.Tx, s *session.Session) (session.Reach, error) {
-	r, err := scan(tx.QueryRow("SELECT tenant, body FROM terminal WHERE tenant = ? AND session = ?", s.Tenant, s.ID))
+	r, err := scan(tx.QueryRow("SELECT "+rowColumns+" FROM terminal WHERE tenant = ? AND session = ?", s.Tenant, s.ID))
+	if err == nil {
+		err = d.counts(tx, r)
+	}
 	if err != nil {
 		return session.Reach{}, err
 	}

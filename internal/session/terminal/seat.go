@@ -69,9 +69,11 @@ type Seat struct {
 type row struct {
 	Seat
 	Tenant       string `json:"-"`
+	displaced    bool   // it was written into the place of another row, past tandem
 	Lives        string `json:"lives,omitempty"`  // which of a cluster's servers has it, by its home; "" for the first
 	Repo         string `json:"repo,omitempty"`   // whose checkout it works in, when it has one of its own
 	Reads        bool   `json:"reads,omitempty"`  // it reads knowledge spaces, though it is narrow
+	Skips        bool   `json:"skips,omitempty"`  // it was opened to skip permissions; Skip ends with the grant
 	Narrow       bool   `json:"narrow,omitempty"` // it has its folder and its own tools, and none of tandem's
 	Program      string `json:"program"`
 	Config       string `json:"config"`

@@ -28,9 +28,9 @@ func (d *Driver) drivable(ctx context.Context, name string) (*row, error) {
 	return r, nil
 }
 
-// driven refuses a session that would open or close another one than its own.
+// driven refuses a session that would open or close another one than its own. One whose row was changed in the database can be closed.
 func (d *Driver) driven(ctx context.Context, r *row) error {
-	s, err := d.room.Get(ctx, r.Tenant, r.Session)
+	s, err := d.room.AsItIs(ctx, r.Tenant, r.Session)
 	if err != nil {
 		return err
 	}

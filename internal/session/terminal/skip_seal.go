@@ -35,12 +35,17 @@ func (s Skip) seal(tenant string) op.Sealed {
 			strconv.FormatInt(s.ExpiresAt.UnixMicro(), 10)}}
 }
 
-// Rows lists where sessions may skip their permissions.
+// Rows lists where sessions may skip their permissions, and the terminals of sessions.
 func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	rows, err := d.Query(ctx, "SELECT "+skipColumns+", tenant FROM terminal_skip WHERE revoked_at = 0")
-	return db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
+	skips, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
 		var tenant string
 		s, err := scanSkip(rows, &tenant)
 		return s.seal(tenant), err
 	})
+	if err != nil {
+		return nil, err
+	}
+	open, err := seats(ctx, d)
+	return append(skips, open...), err
 }

@@ -19,17 +19,23 @@ var schema embed.FS
 // Migrations are the driver's own tables.
 var Migrations = db.Migrations{Room: "terminal", FS: schema}
 
+const rowColumns = "tenant, session, name, body"
+
 type scanner interface{ Scan(...any) error }
 
 func scan(from scanner) (*row, error) {
 	var r row
-	var body string
-	if err := from.Scan(&r.Tenant, &body); err != nil {
+	var session, name, body string
+	if err := from.Scan(&r.Tenant, &session, &name, &body); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(body), &r); err != nil {
 		return nil, fmt.Errorf("read a stored seat: %w", err)
 	}
+	if !r.stands(session, name) { // it answers for the place that it stands in, and for no other
+		r.Session, r.Name, r.displaced = session, name, true
+	}
+	r.Skips = r.Skips || r.Skip // one from before says the second alone
 	return &r, nil
 }
 
@@ -49,7 +55,7 @@ func save(tx *db.Tx, r *row) error {
 }
 
 func (d *Driver) rows(ctx context.Context, where string, args ...any) ([]*row, error) {
-	rows, err := d.db.Query(ctx, "SELECT tenant, body FROM terminal WHERE "+where, args...)
+	rows, err := d.db.Query(ctx, "SELECT "+rowColumns+" FROM terminal WHERE "+where, args...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*row, error) { return scan(rows) })
 }
 
