@@ -36,6 +36,20 @@ func TestAProgramsEditIsShownInItsPlace(t *testing.T) {
 		}
 		return all[0].Value
 	}
+	for tool, raw := range map[string]string{ // the program makes of file what it reads in its own words, and not in words like them
+		"edit":        `"oldString":"five","newString":"EVIL","newstring":"harmless"`,
+		"Edit":        `"old_string":"five","new_string":"EVIL","New_String":"harmless"`,
+		"Write":       `"content":"EVIL","Content":"harmless"`,
+		"edit__write": `"content":"EVIL","\u0063ontent":"harmless"`,
+	} {
+		if all := edits(UseIn{Tool: tool, Folder: folder, Input: json.RawMessage(`{"file_path":"` + file + `",` + raw + `}`)}); all != nil {
+			t.Errorf("of two words that are like one, %s shows %+v", tool, all)
+		}
+	}
+	raw := json.RawMessage(`{"command":"rm -r x","Command":"ls"}`)
+	if at := touch(UseIn{Tool: "Bash", Folder: folder, Input: raw}); !at.Opaque || at.Shell != "" {
+		t.Errorf("of two commands one is judged: %+v", at)
+	}
 	got := shown("Edit", map[string]any{"file_path": file, "old_string": "five", "new_string": "FIVE"})
 	if !strings.Contains(got, "@@ -2,5 +2,5 @@\n two\n three\n four\n-five\n+FIVE\n six\n") {
 		t.Errorf("the edit is shown as\n%s", got)
@@ -43,6 +57,24 @@ func TestAProgramsEditIsShownInItsPlace(t *testing.T) {
 	got = shown("Write", map[string]any{"file_path": filepath.Join(folder, "new.txt"), "content": "hello\n"})
 	if !strings.Contains(got, "+hello\n") {
 		t.Errorf("a new file is shown as\n%s", got)
+	}
+	got = shown("edit", map[string]any{"file_path": file, "filePath": file, "oldString": "five", "newString": "FIVE",
+		"patterns": []string{"main.go"}}) // OpenCode
+	if !strings.Contains(got, "@@ -2,5 +2,5 @@\n two\n three\n four\n-five\n+FIVE\n six\n") {
+		t.Errorf("OpenCode's edit is shown as\n%s", got)
+	}
+	if got = shown("edit__write", map[string]any{"file_path": filepath.Join(folder, "new.txt"), "content": "hello\n"}); !strings.Contains(got,
+		"+hello\n") {
+		t.Errorf("OpenCode's new file is shown as\n%s", got)
+	}
+	got = shown("Edit", map[string]any{"changes": []any{
+		map[string]any{"path": file, "kind": map[string]any{"type": "update"}, "diff": "@@ -4,3 +4,3 @@\n four\n-five\n+FIVE\n six\n"},
+		map[string]any{"path": filepath.Join(folder, "new.txt"), "kind": map[string]any{"type": "add"}, "diff": "hello\n"}}}) // Codex
+	for _, want := range []string{"--- a/main.go\n+++ b/main.go\n@@ -4,3 +4,3 @@\n four\n-five",
+		"--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1,1 @@\n+hello\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("Codex's patch is shown as\n%s", got)
+		}
 	}
 	for what, args := range map[string]map[string]any{
 		"outside":        {"file_path": other, "old_string": "one", "new_string": "x"},

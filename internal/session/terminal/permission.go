@@ -86,7 +86,7 @@ func touch(in UseIn) op.Touch {
 		} `json:"changes"`
 	}
 	t := op.Touch{Tool: toolName(in.Tool)}
-	if json.Unmarshal(in.Input, &a) != nil {
+	if _, ok := exact(in.Input); !ok || json.Unmarshal(in.Input, &a) != nil {
 		t.Opaque = true
 		return t
 	}

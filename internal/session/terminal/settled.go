@@ -34,7 +34,7 @@ func programs(tool string, input json.RawMessage) (out []string) {
 	var a struct {
 		Command string `json:"command"`
 	}
-	if toolName(tool) != "bash" || json.Unmarshal(input, &a) != nil {
+	if _, ok := exact(input); !ok || toolName(tool) != "bash" || json.Unmarshal(input, &a) != nil {
 		return []string{anyProgram}
 	}
 	runs, _, followed := policy.Runs(a.Command)
@@ -169,7 +169,7 @@ func line(h hooked) string {
 		More    json.RawMessage `json:"additional_permissions"`
 		Network json.RawMessage `json:"network"`
 	}
-	if h.Tool != "Bash" || json.Unmarshal(h.ToolInput, &a) != nil || a.More != nil || a.Network != nil {
+	if _, ok := exact(h.ToolInput); !ok || h.Tool != "Bash" || json.Unmarshal(h.ToolInput, &a) != nil || a.More != nil || a.Network != nil {
 		return ""
 	}
 	return policy.Told(a.Command)

@@ -92,6 +92,15 @@ func actOf(raw json.RawMessage) (agents.Act, bool) {
 	return a, true
 }
 
+// Changes reads what it would do to files, as it asks for it.
+func Changes(raw json.RawMessage) []agents.Change {
+	var t tool
+	if len(raw) == 0 || json.Unmarshal(raw, &t.Changes) != nil {
+		return nil
+	}
+	return t.files()
+}
+
 // files are the changes as pieces of a patch. A file that is made or goes is told whole.
 func (t tool) files() []agents.Change {
 	var out []agents.Change

@@ -44,13 +44,12 @@ func (p part) act() agents.Act {
 
 // files are what an editing tool changed: as the program tells it, or the whole of a file that it made.
 func (p part) files() []agents.Change {
-	var in struct {
-		Path    string `json:"filePath"`
-		Content string `json:"content"`
-	}
-	if json.Unmarshal(p.State.Input, &in) != nil || in.Path == "" {
+	var args map[string]json.RawMessage // by their very names, as the program reads them
+	var in struct{ Path, Content string }
+	if json.Unmarshal(p.State.Input, &args) != nil || json.Unmarshal(args["filePath"], &in.Path) != nil || in.Path == "" {
 		return nil
 	}
+	_ = json.Unmarshal(args["content"], &in.Content) // an edit has none
 	made := p.State.Meta.Exists != nil && !*p.State.Meta.Exists
 	if i := strings.Index(p.State.Meta.Diff, "@@ "); i >= 0 {
 		return []agents.Change{{Path: in.Path, Pieces: p.State.Meta.Diff[i:], Made: made}}
