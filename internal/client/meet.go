@@ -38,16 +38,6 @@ func (p *Pins) Meet(ctx context.Context, a Address) (Server, error) {
 			return Server{}, err
 		}
 	}
-	if a.Invite != "" && a.Fingerprint != "" && known != a.Fingerprint { // whoever invites says which key it is
-		shown, err := show(ctx, a)
-		if err != nil {
-			return Server{}, err
-		}
-		if shown != a.Fingerprint {
-			return Server{}, changed(a.Host, a.Fingerprint, shown)
-		}
-		return Server{Host: a.Host, Key: shown}, p.Replace(a.Host, shown)
-	}
 	switch {
 	case a.Fingerprint != "" && known != a.Fingerprint:
 		return Server{}, changed(a.Host, a.Fingerprint, known)

@@ -1,6 +1,8 @@
 package forge
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -110,6 +112,12 @@ func exam(t *testing.T, kind wire.Kind) {
 	}
 	if all, err := l.Issues(ctx); err != nil || len(all) != 1 || all[0].Number != n { // the pull request is none
 		t.Errorf("%+v, %v", all, err)
+	}
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + forgetest.Token))
+	n = s.Issue("ann", "it is "+forgetest.Token, "sent as "+basic+", "+hex.EncodeToString([]byte(forgetest.Token)))
+	if i, err = l.Issue(ctx, n); err != nil || strings.Contains(i.Title+i.Text, forgetest.Token) || strings.Contains(i.Text, basic[24:]) ||
+		strings.Contains(i.Text, hex.EncodeToString([]byte(forgetest.Token))) || !strings.HasPrefix(i.Text, "sent as ") {
+		t.Errorf("a token that comes back: %+v %v", i, err)
 	}
 	s.Comment(p.Number, "bob", "nice")
 	s.Review(p.Number, "cy", "REQUEST_CHANGES", "not yet", "a.go", 7)

@@ -14,6 +14,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/forge/wire"
+	"tandem/internal/secret"
 )
 
 // Bounds of what is read from a forge.
@@ -80,7 +81,8 @@ type rest struct {
 	repo   string // OWNER/NAME
 	name   string // what it is called here
 	head   func(http.Header)
-	left   int64 // how many bytes this visit may read
+	left   int64            // how many bytes this visit may read
+	lent   *secret.Redactor // knows the token: a forge that says it in an issue would tell it to agents
 }
 
 // errGone is what a forge does not have, or does not show.
@@ -122,6 +124,7 @@ func (r *rest) call(ctx context.Context, method, path string, query url.Values, 
 		return fault.New(fault.Exhausted, "forge", "%s answers with more than %d bytes at once, or %d in all", r.name, maxAnswer, maxVisit).
 			WithNext("look at it there: tandem forge show %s", r.name)
 	}
+	text = r.lent.JSON(text)
 	if err := rate(r.name, res.StatusCode, res.Header, time.Now()); err != nil {
 		return err
 	}

@@ -191,7 +191,8 @@ func visitor(f *wire.Forge, token string) *lent {
 	client := &http.Client{Transport: guard.Transport(), CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
-	api := &rest{client: client, repo: f.Repo, name: f.Name, left: maxVisit}
+	api := &rest{client: client, repo: f.Repo, name: f.Name, left: maxVisit, lent: secret.NewRedactor()}
+	api.lent.Learn([]byte(token))
 	l := &lent{remote: &remote{client: client, url: f.URL + "/" + f.Repo + ".git", token: token, name: f.Name}}
 	switch f.Kind {
 	case wire.GitHub:

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -63,6 +65,26 @@ func TestAPackageHasOnePlace(t *testing.T) {
 }
 
 // What is fetched under one name does not stand in for another that is said to have its digest.
+// A link in the place of node_modules would be mounted for a check: whatever it leads to on this machine.
+func TestWhatNpmMadeIsAFolder(t *testing.T) {
+	dir := t.TempDir()
+	made, into, secret := filepath.Join(dir, "made"), filepath.Join(dir, "into"), filepath.Join(dir, "secret")
+	for _, at := range []string{secret, into} {
+		if err := os.Mkdir(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(secret, made); err != nil {
+		t.Fatal(err)
+	}
+	if err := take(made, into); err == nil {
+		t.Error("a link is taken")
+	}
+	if st, err := os.Lstat(into); err != nil || !st.IsDir() {
+		t.Errorf("%v %v", st, err)
+	}
+}
+
 func TestADigestIsOfOnePackage(t *testing.T) {
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		io.WriteString(w, q.URL.Path) //nolint:errcheck // the client's

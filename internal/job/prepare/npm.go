@@ -213,9 +213,20 @@ func (m *maker) packages(ctx context.Context, p Part, into string) error {
 	if err := m.boxed(ctx, stage, app, install); err != nil {
 		return err
 	}
-	made := filepath.Join(app, "node_modules")
-	if _, err := os.Lstat(made); os.IsNotExist(err) { // it depends on nothing
+	return take(filepath.Join(app, "node_modules"), into)
+}
+
+// take puts what npm made where it is kept. The lock file that it worked by is somebody else's: a link in its place would show a check
+// whatever it leads to.
+func take(made, into string) error {
+	st, err := os.Lstat(made)
+	switch {
+	case os.IsNotExist(err): // it depends on nothing
 		return os.MkdirAll(into, 0o755)
+	case err != nil:
+		return err
+	case !st.IsDir():
+		return bad("npm made no folder of what package-lock.json names")
 	}
 	if err := os.Remove(into); err != nil && !os.IsNotExist(err) {
 		return err
