@@ -83,7 +83,5 @@ func guard(t *session.Turn, calls []*session.Call) error {
 			return nil
 		}
 	}
-	return fault.New(fault.Exhausted, "session.loop", "the agent called %s %d times with the same arguments and the same result", last.Tool,
-		maxRepeat).
-		WithNext("tell it what to do differently")
+	return session.Circles(last.Tool, maxRepeat)
 }

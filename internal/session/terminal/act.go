@@ -18,6 +18,7 @@ func (s *seat) act(ctx context.Context, e agents.Entry) {
 	if s.row.Probe || e.Act.Ref == "" {
 		return
 	}
+	s.circles(e.Act)
 	var used provider.Usage
 	if e.Message != "" && !s.heard[e.Message] { // pieces of one message repeat its usage
 		s.heard[e.Message] = true

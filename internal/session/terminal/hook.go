@@ -117,9 +117,12 @@ func (s *claude) hear(ctx context.Context, h hooked) {
 	}
 }
 
+// byHand is who asked for a turn that somebody typed into the terminal.
+const byHand = "terminal"
+
 // typedByHand makes a turn of a prompt that somebody typed into the terminal; nil when it could not be stored.
 func (s *seat) typedByHand(ctx context.Context, text string) *session.Turn {
-	t, err := s.d.room.Typed(ctx, s.row.Tenant, s.row.Session, text, "terminal")
+	t, err := s.d.room.Typed(ctx, s.row.Tenant, s.row.Session, text, byHand)
 	if err != nil {
 		s.d.log.Error("record a typed prompt", "session", s.row.Session, "err", err)
 		return nil

@@ -62,7 +62,9 @@ type seat struct {
 	pane     tmux.Pane
 	lookedAt time.Time     // at the screen
 	weighed  time.Time     // against its budget
-	spent    error         // the budget that ends the turn
+	spent    error         // what ends the turn: a budget, or that it goes round in circles
+	outcome  string        // of such a turn
+	round    round         // its calls that repeat each other
 	signals  []string      // of the program, that were there
 	moved    time.Time     // last sign of life
 	glimpsed time.Time     // when it was last looked whether its program was stopped
@@ -230,7 +232,7 @@ func (s *seat) step(ctx context.Context) {
 	if s.turn != nil && time.Since(s.weighed) > time.Second {
 		s.weighed = time.Now()
 		if s.spent == nil {
-			s.spent = s.within(ctx, s.turn, true)
+			s.spent, s.outcome = s.within(ctx, s.turn, true), "error: budget"
 		}
 		if s.spent != nil {
 			s.prog.interrupt(ctx)

@@ -14,7 +14,7 @@ import (
 
 // begin takes a turn into the seat's hands.
 func (s *seat) begin(t *session.Turn) {
-	s.turn, s.since, s.moved, s.spent = t, time.Now(), time.Now(), nil
+	s.turn, s.since, s.moved, s.spent, s.round = t, time.Now(), time.Now(), nil, round{}
 	s.said.Reset()
 	s.marks, s.resumed = nil, false
 	if s.stage == nil && s.row.Relay == "" {
@@ -154,6 +154,9 @@ const CrashOutcome = "error: " + string(Crashed)
 // LimitedOutcome is the outcome of a turn that the provider refused for its rate.
 const LimitedOutcome = "error: rate_limit"
 
+// CirclesOutcome is the outcome of a turn that was ended because its agent made the same call again and again.
+const CirclesOutcome = "error: circles"
+
 // UncitedOutcome is the outcome of a turn whose answer does not cite what was read, and must.
 const UncitedOutcome = "error: uncited"
 
@@ -162,7 +165,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	ctx = context.WithoutCancel(ctx)
 	s.unpass(nil)
 	if s.spent != nil && state == session.Cancelled {
-		state, outcome, reason = session.Failed, "error: budget", fault.Public(s.spent).Msg
+		state, outcome, reason = session.Failed, s.outcome, fault.Public(s.spent).Msg
 	}
 	if state == session.Done && !strings.HasPrefix(signal, "screen") && !s.resumed {
 		s.check(ctx)
