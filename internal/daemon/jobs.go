@@ -45,7 +45,7 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	if n, err := strconv.Atoi(d.Settings.Get("queue_train")); err == nil {
 		r.Train = min(n, job.MaxTrain)
 	}
-	r.Limit, r.Fell = d.limit(), d.rooms.terminal.Fell
+	r.Limit, r.Fell, r.Used = d.limit(), d.rooms.terminal.Fell, d.used
 	if d.self != nil {
 		r.Owner = d.self.Server
 	}
@@ -88,17 +88,20 @@ func (d *Daemon) makeTeams() {
 	r.Rooms, r.Tools, r.Model = &d.inner, d.rooms.session.Checkouts, d.rooms.models.Bind
 	r.Halt, r.End = d.rooms.job.Halt, d.endSession
 	r.Told, r.Needs, r.Limit, r.Fell = d.teamTold, d.jobNeeds, d.limit(), d.rooms.terminal.Fell
-	r.Used = func(ctx context.Context, id string) (session.Used, error) {
-		s, err := op.Do(ctx, &d.inner, session.SessionGet, session.IDIn{ID: id})
-		if err != nil {
-			return session.Used{}, err
-		}
-		return d.rooms.session.Used(ctx, s)
-	}
+	r.Used = d.used
 	if d.self != nil {
 		r.Owner = d.self.Server
 	}
 	d.rooms.team = r
+}
+
+// used is what a session used up, for whoever may see it.
+func (d *Daemon) used(ctx context.Context, id string) (session.Used, error) {
+	s, err := op.Do(ctx, &d.inner, session.SessionGet, session.IDIn{ID: id})
+	if err != nil {
+		return session.Used{}, err
+	}
+	return d.rooms.session.Used(ctx, s)
 }
 
 // servedFolder is the git checkout of a repository that this server serves.

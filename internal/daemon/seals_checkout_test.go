@@ -72,6 +72,16 @@ func TestACheckoutIsLentByItsMakerAlone(t *testing.T) {
 	if !lent(made.Folder) {
 		t.Error("the journal's word about a checkout did not outlive a start")
 	}
+
+	// Another session works there by now, as whoever took a job over does: the one before it took its files away.
+	var next struct{ ID string }
+	w.must(w.Call(t.Context(), "session.create", map[string]any{"title": "next", "directory": made.Folder}, &next))
+	live := w.rooms.session.Live
+	w.rooms.session.Live = func(id string) bool { return id == next.ID }
+	for _, end := range []string{"session.keep", "session.discard"} {
+		w.refused(end+" where another one works", w.Call(t.Context(), end, map[string]any{"id": works.ID}, nil), fault.Conflict)
+	}
+	w.rooms.session.Live = live
 	w.must(w.Call(t.Context(), "session.discard", map[string]any{"id": works.ID}, nil))
 	if said := w.finds(); said != "" {
 		t.Errorf("after it was discarded: %s", said)

@@ -36,6 +36,9 @@ func (r *Room) check(ctx context.Context, j *Job) (e Event, err error) {
 	if err != nil {
 		return e, err
 	}
+	if e.Tree, err = r.Tools.Tree(ctx, j.Repo, j.Commit); err != nil {
+		return e, err
+	}
 	p, err := r.parts(ctx, j)
 	if err != nil {
 		return e, err

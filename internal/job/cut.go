@@ -54,6 +54,9 @@ func (r *Room) cutOff(ctx context.Context, j *Job, t *session.Turn) Event {
 	if t.State != session.Failed {
 		return e
 	}
+	if t.InCircles() {
+		return Event{Kind: Circled, Text: fault.Clip(t.Reason, 300)}
+	}
 	if t.CreatedAt.Before(r.born) {
 		return Event{Kind: WasCut}
 	}

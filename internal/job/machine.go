@@ -32,6 +32,9 @@ type Job struct {
 	Said    string `json:"said,omitempty"`    // what people said meanwhile
 	Cut     int64  `json:"cut,omitempty"`     // how often something cut this turn off
 	Limited int64  `json:"limited,omitempty"` // how often its provider refused this turn for its rate
+	Rounds  int64  `json:"rounds,omitempty"`  // how often this turn was ended because its agent made one call again and again
+	// RedTrees are the files on which the check was red since somebody said something: an agent that hands them in again goes in circles.
+	RedTrees []string `json:"red_trees,omitempty"`
 	// Hush says that turns of its session have to end before anything else is done.
 	Hush bool `json:"hush,omitempty"`
 	// Before is where a stopped job stood.
@@ -63,7 +66,7 @@ type Event struct {
 	Kind Kind
 	// Placed
 	Task, Space, Folder string
-	// Opened; the base also of Remade, Conflict and Landed
+	// Opened; the base also of Remade, Conflict and Landed; session and agent also of TookOver, the agent also of Told and Resume
 	Repo, Base, Onto, Path, Branch, Work, Session, Agent string
 	Unsaved                                              int64
 	// Opened, Returned, Failed, Landed: where the branch stands
@@ -75,11 +78,14 @@ type Event struct {
 	// Checked
 	Own, ByBase *wire.Evidence
 	Altered     []string
+	Tree        string // git's name for the files of the commit
 	Discard     bool
 	// Ended, Failed, WasCut, Hushed
 	Moved []wire.Moved
 	// Failed: its turn may still be under way
 	Running bool
+	// Failed: no other agent takes it over
+	Untaken bool
 	// Failed: lock files that wait for a person's word
 	Lock  *wire.Lock
 	Locks []string
@@ -105,6 +111,7 @@ const (
 	Prompted Kind = "prompted" // the agent has its words
 	WasCut   Kind = "cut"      // a restart, or the end of its program, ended the turn
 	Limited  Kind = "limited"  // the provider refused the turn for its rate
+	Circled  Kind = "circled"  // the turn was ended: its agent made the same call again and again
 	Ended    Kind = "ended"    // the turn ended, and this commit holds what it left
 	Failed   Kind = "failed"   // what was tried did not work
 	Checked  Kind = "checked"  // the check ran
@@ -118,6 +125,8 @@ const (
 	Pulled   Kind = "pulled"   // its pull request was merged at a forge
 	Stop     Kind = "stop"
 	Resume   Kind = "resume"
+	Seated   Kind = "seated" // another agent is about to be opened
+	TookOver Kind = "took over"
 	Hushed   Kind = "hushed"  // the turn of a stopped job is over
 	Unended  Kind = "unended" // it is not, and could not be ended
 	Gone     Kind = "gone"    // the workspace is gone
@@ -155,8 +164,14 @@ func (j *Job) apply(e Event) error {
 	case Stop:
 		return j.stop(e)
 	case Resume:
+		if err := j.hands(e.Agent); err != nil {
+			return err
+		}
 		return j.resume()
 	case Told:
+		if err := j.hands(e.Agent); err != nil {
+			return err
+		}
 		return j.told(e.Text)
 	case Hushed:
 		j.Flight, j.Hush, j.Unended = "", false, ""
@@ -183,12 +198,19 @@ func (j *Job) apply(e Event) error {
 	case from == wire.Stopped && j.Before == wire.Planned && j.Opening && e.Kind == Opened: // a resume goes on there
 		j.opened(e)
 		j.Before, j.Prompt = wire.SentBack, j.first()
+	case from == wire.Working && e.Kind == Seated && j.Flight == "" && j.Taker != "":
+		j.Try++
+		j.Seat = j.seat(j.Try)
+	case from == wire.Working && e.Kind == TookOver && j.Flight == "" && j.Taker != "":
+		j.takenOver(e)
 	case from == wire.Working && e.Kind == Prompted && j.Flight == "":
 		j.Flight, j.Later, j.Reason = e.Turn, time.Time{}, ""
 	case from == wire.Working && e.Kind == WasCut && j.Flight != "":
 		j.cut(e.Text)
 	case from == wire.Working && e.Kind == Limited && j.Flight != "":
 		j.limited(e)
+	case from == wire.Working && e.Kind == Circled && j.Flight != "":
+		j.circled(e.Text)
 	case from == wire.Working && e.Kind == Ended && j.Flight != "":
 		j.ended(e.Commit)
 	case from == wire.Checking && e.Kind == Checked && e.Own != nil:
@@ -200,12 +222,15 @@ func (j *Job) apply(e Event) error {
 		if e.Tip != "" {
 			j.Tip = e.Tip // said once
 		}
+		if e.Untaken {
+			j.Taker = ""
+		}
 		j.fail(e.Text)
 		j.Hush = j.Hush || e.Running
 	case from == wire.Stopped && e.Kind == Allowed && j.Lock != nil && j.Lock.Digest == e.Text && j.Path != "" && j.Commit != "":
 		j.State, j.Reason, j.Before, j.StoppedBy = wire.Checking, "", "", ""
 	case (from == wire.Review || from == wire.Stopped) && e.Kind == Recheck && j.Commit != "" && j.Check != "" && j.Path != "":
-		j.Reds, j.Reason = 0, ""
+		j.Reds, j.Reason, j.RedTrees = 0, "", nil
 		j.State = wire.Checking
 	case from == wire.Review && e.Kind == Remade:
 		j.Reason = "the branch " + j.Onto + " moved: this is both together, and needs another look"
@@ -249,7 +274,7 @@ func (j *Job) opened(e Event) {
 
 // begin has the agent told something next.
 func (j *Job) begin(prompt string) {
-	j.State, j.Reason, j.Prompt, j.Flight, j.Cut, j.Limited, j.Later = wire.Working, "", prompt, "", 0, 0, time.Time{}
+	j.State, j.Reason, j.Prompt, j.Flight, j.Cut, j.Limited, j.Rounds, j.Later = wire.Working, "", prompt, "", 0, 0, 0, time.Time{}
 	j.Turns++
 }
 
@@ -298,7 +323,7 @@ func (j *Job) checked(e Event) {
 		j.ByBase = e.ByBase.Verdict
 	}
 	if j.Verdict == wire.Green {
-		j.Reds = 0
+		j.Reds, j.RedTrees = 0, nil
 		if j.Said != "" {
 			j.back("The check passed.")
 			return
@@ -313,12 +338,16 @@ func (j *Job) checked(e Event) {
 	}
 	j.Reds++
 	said := red(e.Own)
-	if j.Reds >= j.Bound {
+	switch {
+	case j.Reds >= j.Bound:
 		j.fail(fmt.Sprintf("the check is red after try %d of %d", j.Reds, j.Bound))
 		j.Prompt = said
-		return
+	case j.handedIn(e.Tree):
+		j.fail("the agent goes round in circles: it handed in the same files again, and the check is as red on them as before")
+		j.Prompt = said
+	default:
+		j.back(said)
 	}
-	j.back(said)
 }
 
 // red is what the agent hears of a red check.
@@ -364,7 +393,7 @@ func (j *Job) told(text string) error {
 		if j.Session == "" || j.Path == "" {
 			break
 		}
-		j.Reds, j.StoppedBy = 0, ""
+		j.Reds, j.StoppedBy, j.RedTrees = 0, "", nil
 		if j.State == wire.Stopped && j.Turns < 2 && j.Commit == "" { // it may not have heard its task
 			text = j.first() + "\n\nA person says:\n" + text
 		}
@@ -402,7 +431,7 @@ func (j *Job) resume() error {
 		return fault.New(fault.Conflict, "job.resume", "its workspace was discarded").WithNext("start another one: tandem job start TASK")
 	}
 	before := j.Before
-	j.Before, j.Reds, j.Reason, j.Stays, j.Flight, j.StoppedBy = "", 0, "", false, "", ""
+	j.Before, j.Reds, j.Reason, j.Stays, j.Flight, j.StoppedBy, j.RedTrees = "", 0, "", false, "", "", nil
 	switch before {
 	case wire.Working:
 		j.begin(goOn + strings.TrimPrefix(j.Prompt, goOn))

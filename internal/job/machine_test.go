@@ -14,7 +14,7 @@ import (
 )
 
 func fresh(check string) *Job {
-	return &Job{Job: wire.Job{ID: "job_x", State: wire.Planned, Task: "do it", Check: check, Bound: 3, Verdict: wire.Unchecked}}
+	return &Job{Job: wire.Job{ID: "job_00000x", State: wire.Planned, Task: "do it", Check: check, Bound: 3, Verdict: wire.Unchecked}}
 }
 
 func ran(v wire.Verdict) *wire.Evidence { return &wire.Evidence{Verdict: v, Exit: 1, Commit: "c"} }
@@ -27,6 +27,11 @@ var (
 	notGreen = Event{Kind: Checked, Own: ran(wire.Red)}
 	returned = Event{Kind: Returned}
 	cut      = Event{Kind: WasCut}
+	circled  = Event{Kind: Circled, Text: "ls"}
+	sameRed  = Event{Kind: Checked, Own: ran(wire.Red), Tree: "t1"}
+	otherRed = Event{Kind: Checked, Own: ran(wire.Red), Tree: "t2"}
+	codex    = Event{Kind: Told, Text: "more", Agent: "codex"}
+	tookOver = Event{Kind: TookOver, Session: "ses_2", Agent: "codex"}
 	limited  = Event{Kind: Limited, Text: "429", Later: time.Unix(60, 0)}
 )
 
@@ -60,6 +65,21 @@ func TestWhereEventsLead(t *testing.T) {
 		"the workspace went with it": {"x", []Event{opened, prompted, {Kind: Stop, Discard: true}, {Kind: Gone}}, wire.Stopped, ""},
 		"its turn failed, and on":    {"x", []Event{opened, prompted, {Kind: Failed, Text: "budget"}, {Kind: Resume}}, wire.Working, ""},
 		"cut off, and cut off again": {"x", []Event{opened, prompted, cut, prompted, cut, prompted, cut}, wire.Stopped, again},
+		"it goes in circles, once":   {"x", []Event{opened, prompted, circled}, wire.Working, "ls"},
+		"and once more": {"x", []Event{opened, prompted, circled, prompted, circled}, wire.Stopped,
+			"its agent goes round in circles: ls"},
+		"but not in the next turn": {"x", []Event{opened, prompted, circled, prompted, ended, notGreen, returned, prompted, circled},
+			wire.Working, "ls"},
+		"other files are as red": {"x", []Event{opened, prompted, ended, sameRed, returned, prompted, ended, otherRed}, wire.SentBack, ""},
+		"the same files are handed in": {"x", []Event{opened, prompted, ended, sameRed, returned, prompted, ended, sameRed}, wire.Stopped,
+			"the agent goes round in circles: it handed in the same files again, and the check is as red on them as before"},
+		"and it is checked again": {"x", []Event{opened, prompted, ended, sameRed, returned, prompted, ended, sameRed, {Kind: Recheck}, sameRed},
+			wire.SentBack, ""},
+		"another agent is named": {"x", []Event{opened, prompted, ended, green, codex}, wire.SentBack, ""},
+		"and takes it over": {"x", []Event{opened, prompted, ended, green, codex, returned, {Kind: Seated}, tookOver, prompted},
+			wire.Working, ""},
+		"another one after a stop": {"x", []Event{opened, prompted, {Kind: Stop}, {Kind: Hushed}, {Kind: Resume, Agent: "codex"}},
+			wire.Working, ""},
 		"refused for its rate": {"x", []Event{opened, prompted, {Kind: Limited, Text: "429", Later: time.Unix(60, 0)}}, wire.Working,
 			"its provider refused it for its rate; it goes on at 00:01:00 UTC: 429"},
 		"refused, and on":             {"x", []Event{opened, prompted, limited, prompted}, wire.Working, ""},
@@ -99,12 +119,13 @@ func thrice() (out []Event) {
 // as it is, and what is red too often stops.
 func TestNoOrderOfEventsMergesWhatIsRed(t *testing.T) {
 	kinds := []Kind{Opened, Prompted, WasCut, Ended, Failed, Checked, Returned, Told, Recheck, Remade, Conflict, Merge, Stop, Resume, Hushed,
-		Gone, Stuck, Queue, Joined, Unqueued, Ranked}
+		Gone, Stuck, Queue, Joined, Unqueued, Ranked, Circled, Seated, TookOver}
 	rapid.Check(t, func(t *rapid.T) {
 		j := fresh(rapid.SampledFrom([]string{"", "go test"}).Draw(t, "check"))
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
 			e := Event{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Turn: "t", Text: "x", Session: "ses_1", Path: "/p", Base: "b",
 				Commit:  rapid.SampledFrom([]string{"b", "c", "d"}).Draw(t, "commit"),
+				Tree:    rapid.SampledFrom([]string{"", "t1", "t2"}).Draw(t, "tree"),
 				Discard: rapid.Bool().Draw(t, "discard")}
 			if e.Kind == Checked {
 				e.Own = ran(rapid.SampledFrom([]wire.Verdict{wire.Green, wire.Red}).Draw(t, "verdict"))

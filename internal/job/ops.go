@@ -32,8 +32,9 @@ func (r *Room) Ops() []op.Op {
 			one, r.diff),
 		wire.Wait.Read(op.Spec{Right: "job.read", Method: "GET", Path: "/jobs/{id}/wait", Waits: true,
 			Doc: "Wait until a job needs somebody or is over."}, func(in wire.WaitIn) op.Resource { return at(in.ID) }, r.wait),
-		wire.Send.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/send",
+		op.Binding(wire.Send.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/send",
 			Doc: "Tell a job's agent something, with its next turn."}, func(in wire.SendIn) op.Resource { return at(in.ID) }, r.send),
+			func(ctx context.Context, in wire.SendIn) ([]op.Bound, error) { return r.bindAgent(ctx, in.Agent) }),
 		wire.CommentOn.Effect(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/comments",
 			Doc: "Comment on a line of a job's commit. Its agent hears all comments as one message when the job is sent back."},
 			func(in wire.CommentIn) op.Resource { return at(in.ID) }, r.comment, nil),
@@ -56,11 +57,10 @@ func (r *Room) Ops() []op.Op {
 				}
 				return j, err
 			}),
-		wire.Resume.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/resume",
-			Doc: "Let a stopped job go on, in the same conversation and the same files."}, one,
-			func(ctx context.Context, tx *db.Tx, in wire.IDIn) (*wire.Job, error) {
-				return r.move(ctx, tx, in.ID, Event{Kind: Resume})
-			}),
+		op.Binding(wire.Resume.State(op.Spec{Right: "job.prompt", Method: "POST", Path: "/jobs/{id}/resume",
+			Doc: "Let a stopped job go on, in the same conversation and the same files, or with another agent in the same files."},
+			func(in wire.ResumeIn) op.Resource { return at(in.ID) }, r.resume),
+			func(ctx context.Context, in wire.ResumeIn) ([]op.Bound, error) { return r.bindAgent(ctx, in.Agent) }),
 		wire.Prepare.State(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/jobs/{id}/prepare", MCP: "-",
 			Doc: "Let what a job's changed lock files name be fetched for its check, from the named registries.\n" +
 				"Needs a person present, and is bound to what the lock files say."},
@@ -134,9 +134,8 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		return nil, bad("a check is a command of at most 4096 bytes")
 	case min(in.Budget.Cents, in.Budget.Tokens, in.Budget.Turns) < 0:
 		return nil, bad("a budget is not negative")
-	case in.Agent != "" && !wire.Program(in.Agent) && !strings.Contains(in.Agent, "/"):
-		return nil, bad("%.60q is neither a program that works here nor a model", in.Agent).
-			WithNext("name one of claude, codex and opencode, or provider/model: tandem provider list")
+	case known("", in.Agent) != nil:
+		return nil, known("job.start", in.Agent)
 	case wire.Program(in.Agent) && in.Budget.Cents > 0:
 		return nil, bad("what a turn of %s costs is not known here", in.Agent).
 			WithNext("limit its tokens or turns instead: --budget 200000tokens")
@@ -204,7 +203,25 @@ func (r *Room) send(ctx context.Context, tx *db.Tx, in wire.SendIn) (*wire.Job, 
 	if strings.TrimSpace(in.Text) == "" || len(in.Text) > MaxTask {
 		return nil, fault.New(fault.Invalid, "job.send", "what the agent is told has between 1 and %d bytes", MaxTask)
 	}
-	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: in.Text})
+	if err := known(string(wire.Send), in.Agent); err != nil {
+		return nil, err
+	}
+	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: in.Text, Agent: in.Agent})
+}
+
+func (r *Room) resume(ctx context.Context, tx *db.Tx, in wire.ResumeIn) (*wire.Job, error) {
+	if err := known(string(wire.Resume), in.Agent); err != nil {
+		return nil, err
+	}
+	return r.move(ctx, tx, in.ID, Event{Kind: Resume, Agent: in.Agent})
+}
+
+// bindAgent is the model that would go on with a job; nothing where nobody is named, or a program, which stands in settings.
+func (r *Room) bindAgent(ctx context.Context, agent string) ([]op.Bound, error) {
+	if agent == "" || wire.Program(agent) {
+		return nil, nil
+	}
+	return r.Model(ctx, agent)
 }
 
 func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {

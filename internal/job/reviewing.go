@@ -18,9 +18,8 @@ import (
 
 // reviewOp has another agent look at a job.
 func (r *Room) reviewOp(ctx context.Context, tx *db.Tx, in wire.ReviewIn) (*wire.Job, error) {
-	if in.By != "" && !wire.Program(in.By) && !strings.Contains(in.By, "/") {
-		return nil, fault.New(fault.Invalid, "job.review", "%.60q is neither a program that works here nor a model", in.By).
-			WithNext("name one of claude, codex and opencode, or provider/model: tandem provider list")
+	if err := known("job.review", in.By); err != nil {
+		return nil, err
 	}
 	return r.move(ctx, tx, in.ID, Event{Kind: Look, Agent: in.By, Commit: in.Commit, By: op.CallerFrom(ctx).Name})
 }

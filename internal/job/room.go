@@ -15,6 +15,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/owner"
+	"tandem/internal/session"
 	"tandem/internal/session/checkout"
 	"tandem/internal/tool"
 )
@@ -38,6 +39,8 @@ type Room struct {
 	Train  int            // how many jobs of a queue are checked together, at most
 	// Fell ends the program of a session that hangs: it can be started again.
 	Fell func(ctx context.Context, session string) error
+	// Used is what a session used up.
+	Used func(ctx context.Context, session string) (session.Used, error)
 	// Limit is how long a job rests whose provider refused it for its rate, doubled each time.
 	Limit time.Duration
 	// Told hears of every move, in the transaction in which it comes about.
@@ -97,6 +100,7 @@ func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
 		Step: func(*Job) {}, Begun: func() {}, Disk: maxDisk,
 		Train: DefaultTrain, Limit: time.Minute,
 		Fell:  func(context.Context, string) error { return nil },
+		Used:  func(context.Context, string) (session.Used, error) { return session.Used{}, nil },
 		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
 		Told:  func(*db.Tx, string, wire.Job, wire.State) error { return nil },
 		Needs: func(context.Context, string) []wire.Need { return nil },
@@ -260,6 +264,9 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 	case j.State == wire.Working && j.Flight == "":
 		if r.later(ctx, j, w) {
 			return nil
+		}
+		if j.Taker != "" {
+			return r.takesOver(ctx, j)
 		}
 		return r.prompt(ctx, j)
 	case j.State == wire.Working:

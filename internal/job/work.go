@@ -339,7 +339,7 @@ func refused(err error) bool {
 // leave takes the workspace away.
 func (r *Room) leave(ctx context.Context, j *Job) error {
 	as := op.WithCaller(ctx, j.Caller)
-	if wire.Program(j.Agent) {
+	if wire.Program(j.Agent) || wire.Program(j.Taker) { // of one that was about to take over, too
 		_, err := op.Do(as, r.Rooms, sessionClose, terminal.NameIn{Name: j.Seat})
 		if refused(err) {
 			err = r.End(ctx, j.Tenant, j.Session, true)

@@ -25,7 +25,9 @@ func jobRoutes(p *Panel) {
 	p.get("/panel/jobs/{id}", func(v *visit) error { return v.job(v.r.PathValue("id"), "") })
 	id := func(v *visit) (wire.IDIn, error) { return wire.IDIn{ID: v.r.PathValue("id")}, nil }
 	jobAct(p, "check", wire.Check, "job-checked", id)
-	jobAct(p, "resume", wire.Resume, "job-resumed", id)
+	jobAct(p, "resume", wire.Resume, "job-resumed", func(v *visit) (wire.ResumeIn, error) {
+		return wire.ResumeIn{ID: v.r.PathValue("id"), Agent: v.field("agent")}, nil
+	})
 	jobAct(p, "evict", wire.QueueEvict, "job-evicted", id)
 	jobAct(p, "back", wire.Back, "job-told", func(v *visit) (wire.BackIn, error) {
 		return wire.BackIn{ID: v.r.PathValue("id"), Text: v.field("text")}, nil

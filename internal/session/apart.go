@@ -171,7 +171,7 @@ func (r *Room) its(ctx context.Context, id string) (*Session, Checkout, error) {
 			return nil, c, fault.New(fault.Conflict, "session.keep", "the program of %s still runs there", s.Title).
 				WithNext("close it first: tandem session close %s", s.Title)
 		}
-		return s, c, nil
+		return s, c, r.empty(ctx, s.Tenant, c.Path) // another one may work there by now
 	}
 	return nil, Checkout{}, fault.New(fault.Conflict, "session.keep", "%s has no checkout of its own", s.Title).
 		WithNext("see what it changed: tandem session diff %s", s.ID)
@@ -217,6 +217,34 @@ func (r *Room) TakeBack(ctx context.Context, tenant, path string) error {
 	if err != nil || i < 0 {
 		return err
 	}
+	if err := r.empty(ctx, tenant, path); err != nil {
+		return err
+	}
+	return r.Undo(ctx, tenant, made[i])
+}
+
+// Left is a checkout of the repository that holds a folder, made for another session, in which no agent works any more. Whether the folder
+// may be used is for the caller to know: a checkout is granted as its repository is.
+func (r *Room) Left(ctx context.Context, path, folder string) (Checkout, error) {
+	c := op.CallerFrom(ctx)
+	if OpenerOf(c) != "" {
+		return Checkout{}, fault.New(fault.Denied, "session.open", "a session takes over no checkout").WithNext("let a person open it")
+	}
+	made, err := r.checkouts(ctx, outside{ctx, r.db}, c.Tenant)
+	if err != nil {
+		return Checkout{}, err
+	}
+	for _, k := range made {
+		if st, err := os.Lstat(k.Path); k.Path != filepath.Clean(path) || err != nil || !st.IsDir() || !beside(k) || !within(k.Repo, folder) {
+			continue
+		}
+		return k, r.empty(ctx, c.Tenant, k.Path)
+	}
+	return Checkout{}, fault.New(fault.NotFound, "session.open", "%.200s is no checkout that was made for a session beside that folder", path)
+}
+
+// empty refuses a checkout in which an agent works.
+func (r *Room) empty(ctx context.Context, tenant, path string) error {
 	rows, err := r.db.Query(ctx, "SELECT "+sessionColumns+" FROM session WHERE tenant = ? AND (directory = ? OR directory LIKE ?)", tenant,
 		path,
 		strings.NewReplacer("%", "_", `\`, "_").Replace(path)+"/%")
@@ -237,7 +265,7 @@ func (r *Room) TakeBack(ctx context.Context, tenant, path string) error {
 				WithNext("close it first: tandem session close %s", s.Title)
 		}
 	}
-	return r.Undo(ctx, tenant, made[i])
+	return nil
 }
 
 func (r *Room) forgetCheckout(ctx context.Context, s *Session, c Checkout) error {

@@ -163,7 +163,7 @@ func (t *Team) apply(e Event) error {
 		if task.Remark != "" {
 			task.Heard = task.Commit
 		}
-		task.Say, task.Remark, task.Stage, task.Reason = "", "", wire.AtWork, ""
+		task.Say, task.Hand, task.Remark, task.Stage, task.Reason = "", "", "", wire.AtWork, ""
 	case e.Kind == Inspects && task != nil:
 		task.Inspect, task.Looks = "", task.Looks+1
 	case e.Kind == Held && task != nil:

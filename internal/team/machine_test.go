@@ -107,6 +107,34 @@ func TestWhereEventsLead(t *testing.T) {
 	}
 }
 
+// A lead hands a task that failed to another one of the workers, and to nobody else.
+func TestALeadHandsATaskToAnotherWorker(t *testing.T) {
+	for said, want := range map[string]string{"HAND codex: be brief": "codex be brief", "HAND codex\nbe brief": "codex be brief",
+		"HAND claude again": "", "HAND opencode be brief": "", "HAND codex": "", "HAND": ""} {
+		team := fresh()
+		team.Workers = []string{"claude", "codex"}
+		for _, e := range append(failedOut[:len(failedOut)-1:len(failedOut)-1], prompted, Event{Kind: Answered, Text: said}) {
+			if e.Kind == Prompted && team.ApprovedBy != "" && !strings.Contains(team.Prompt, "another worker (codex)") {
+				t.Errorf("the lead is not told of it: %s", team.Prompt)
+			}
+			if err := team.Apply(e, time.Unix(1, 0)); err != nil {
+				t.Fatalf("%s: %v", e.Kind, err)
+			}
+		}
+		k := team.task("a")
+		if got := strings.TrimSpace(k.Hand + " " + k.Say); got != want || (want == "") != (team.State == wire.Blocked) {
+			t.Errorf("%q: %q, and the team is %s", said, got, team.State)
+			continue
+		}
+		if want == "" {
+			continue
+		}
+		if err := team.Apply(Event{Kind: Told, Task: "a"}, time.Unix(2, 0)); err != nil || k.Hand != "" || k.Agent != "codex" {
+			t.Errorf("then: %+v %v", k, err)
+		}
+	}
+}
+
 func TestPlansThatAreRefused(t *testing.T) {
 	for why, text := range map[string]string{
 		"no JSON object": "none", "unknown field": `{"tasks":[],"x":1}`, "between 1 and 30": `{"tasks":[]}`,

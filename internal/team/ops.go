@@ -262,7 +262,7 @@ func (r *Room) spent(ctx context.Context, t *Team) *wire.Spent {
 			continue
 		}
 		if j, err := op.Do(as, r.Rooms, job.Get, job.IDIn{ID: k.Job}); err == nil {
-			sessions = append(sessions, j.Session)
+			sessions = append(append(sessions, j.Session), j.Former...)
 			for _, l := range j.Reviews {
 				sessions = append(sessions, l.Session)
 			}

@@ -104,10 +104,11 @@ func (s *rooms) invoke(name string, in any) (any, error) {
 	case job.SendIn:
 		s.jobs[in.ID].State = job.Working
 		return one(in.ID)
+	case job.ResumeIn:
+		j := s.jobs[in.ID]
+		j.State, j.StoppedBy = job.Working, ""
+		return one(in.ID)
 	case job.IDIn:
-		if j := s.jobs[in.ID]; name == string(job.Resume) {
-			j.State, j.StoppedBy = job.Working, ""
-		}
 		return one(in.ID)
 	}
 	return nil, fault.New(fault.NotFound, "rooms", "there is no %T", in)

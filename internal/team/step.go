@@ -115,13 +115,13 @@ func (r *Room) look(ctx context.Context, t *Team, name string) error {
 	}
 	switch {
 	case k.Held:
-		_, err := op.Do(as, r.Rooms, job.Resume, job.IDIn{ID: k.Job})
+		_, err := op.Do(as, r.Rooms, job.Resume, job.ResumeIn{ID: k.Job})
 		return done(Loosed, err)
 	case k.Say != "":
-		_, err := op.Do(as, r.Rooms, job.Send, job.SendIn{ID: k.Job, Text: "The lead of your team says:\n" + k.Say})
+		_, err := op.Do(as, r.Rooms, job.Send, job.SendIn{ID: k.Job, Text: "The lead of your team says:\n" + k.Say, Agent: k.Hand})
 		return done(Told, err)
 	case k.Again:
-		_, err := op.Do(as, r.Rooms, job.Resume, job.IDIn{ID: k.Job})
+		_, err := op.Do(as, r.Rooms, job.Resume, job.ResumeIn{ID: k.Job})
 		return done(Retried, err)
 	}
 	return r.see(ctx, t, k)

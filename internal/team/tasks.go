@@ -112,8 +112,13 @@ func (t *Team) asks(k *wire.Task) {
 	}
 	k.Asked++
 	t.About = k.Name
+	hand := ""
+	if others := t.others(k); len(others) > 0 {
+		hand = fmt.Sprintf("HAND, the name of another worker (%s) and what that one should be told, to let it go on in the same files;\n",
+			strings.Join(others, ", "))
+	}
 	t.Prompt = fmt.Sprintf("The task %s of your plan failed, also after it was resumed. What its job says:\n%s\n\n"+
-		"Answer with one line that begins with one of these words:\nRETRY and what its agent should be told, to let it go on;\n"+
+		"Answer with one line that begins with one of these words:\nRETRY and what its agent should be told, to let it go on;\n"+hand+
 		"DONE and why, when the goal is reached without it;\nNEEDS_INPUT and a question, when a person has to answer;\n"+
 		"BLOCKED and why, when there is no way.", k.Name, foreign.Mark("reason", "job", k.Reason))
 }
@@ -132,6 +137,7 @@ func (t *Team) decided(said string) {
 	case k == nil || k.Over():
 	case word == "RETRY" && rest != "":
 		k.Say = rest
+	case word == "HAND" && t.handed(k, rest):
 	case word == "DONE":
 		t.drop(k, "the lead: "+rest)
 	default:
@@ -142,6 +148,29 @@ func (t *Team) decided(said string) {
 			t.asks(other)
 		}
 	}
+}
+
+// others are the workers of another kind than a task's agent.
+func (t *Team) others(k *wire.Task) (out []string) {
+	for _, w := range t.workers() {
+		if w != k.Agent && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// handed has another worker go on with a task, in the files of the one before it.
+func (t *Team) handed(k *wire.Task, rest string) bool {
+	to, say := rest, ""
+	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+		to, say = rest[:i], rest[i:]
+	}
+	if to = strings.Trim(to, ":,"); !slices.Contains(t.others(k), to) || strings.TrimSpace(say) == "" {
+		return false
+	}
+	k.Agent, k.Hand, k.Say = to, to, strings.TrimSpace(say)
+	return true
 }
 
 // drop takes a task out of the plan, with those that come after it.

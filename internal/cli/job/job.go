@@ -28,7 +28,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd.AddCommand(newStart(k), newList(k), newShow(k), newDiff(k), newWait(k), newSend(k), newComment(k), newBack(k),
 		newReview(k), newStop(k), newMerge(k), newPost(k), newPull(k), newPrepare(k), newAttach(k),
 		verb(k, "check", "Run a job's check again, on its newest commit", wire.Check),
-		verb(k, "resume", "Let a stopped job go on, in the same conversation and the same files", wire.Resume))
+		newResume(k))
 	return []*cobra.Command{cmd}
 }
 
@@ -195,16 +195,42 @@ func newDiff(k *kit.Kit) *cobra.Command {
 	}
 }
 
-func newSend(k *kit.Kit) *cobra.Command {
+// takes names the agent that takes a job over.
+func takes(cmd *cobra.Command, agent *string) {
+	cmd.Flags().StringVar(agent, "agent", "", "who goes on, in the same files: claude, codex, opencode, or a model as provider/model")
+}
+
+func newResume(k *kit.Kit) *cobra.Command {
+	var in wire.ResumeIn
 	var wait bool
 	cmd := &cobra.Command{
-		Use: "send JOB TEXT", Short: "Tell a job's agent something, with its next turn", Args: cobra.MinimumNArgs(2),
-		Example: "  tandem job send job_01j… \"also mend the docs\"",
+		Use: "resume JOB", Short: "Let a stopped job go on, in the same conversation and the same files", Args: cobra.ExactArgs(1),
+		Long: "Let a stopped job go on, in the same conversation and the same files. With --agent another agent takes it over: in the same " +
+			"files, on the same branch, with what is left of the budget, and in a conversation of its own.",
+		Example: "  tandem job resume job_01j…\n  tandem job resume job_01j… --agent codex",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			j, err := op.Do(cmd.Context(), k, wire.Send, wire.SendIn{ID: args[0], Text: strings.Join(args[1:], " ")})
+			in.ID = args[0]
+			j, err := op.Do(cmd.Context(), k, wire.Resume, in)
 			return shown(cmd, k, j, err, wait)
 		},
 	}
+	takes(cmd, &in.Agent)
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
+	return cmd
+}
+
+func newSend(k *kit.Kit) *cobra.Command {
+	var agent string
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "send JOB TEXT", Short: "Tell a job's agent something, with its next turn", Args: cobra.MinimumNArgs(2),
+		Example: "  tandem job send job_01j… \"also mend the docs\"\n  tandem job send job_01j… --agent codex \"do it the other way round\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := op.Do(cmd.Context(), k, wire.Send, wire.SendIn{ID: args[0], Text: strings.Join(args[1:], " "), Agent: agent})
+			return shown(cmd, k, j, err, wait)
+		},
+	}
+	takes(cmd, &agent)
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
 	return cmd
 }

@@ -30,6 +30,9 @@ func show(w io.Writer, j *wire.Job) {
 	if j.Session != "" {
 		fmt.Fprintf(w, "agent: %s in %s\n", j.Agent, j.Session)
 	}
+	if j.Taker != "" {
+		fmt.Fprintf(w, "%s takes it over with the next turn\n", j.Taker)
+	}
 	if j.Path != "" {
 		fmt.Fprintf(w, "workspace: %s\n", j.Path)
 	}

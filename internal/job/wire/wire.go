@@ -21,7 +21,7 @@ const (
 	Back    = op.Def[BackIn, *Job]("job.back")
 	Check   = op.Def[IDIn, *Job]("job.check")
 	Stop    = op.Def[StopIn, *Job]("job.stop")
-	Resume  = op.Def[IDIn, *Job]("job.resume")
+	Resume  = op.Def[ResumeIn, *Job]("job.resume")
 	Unseen  = op.Def[UnseenIn, UnseenOut]("job.unseen")
 	Merge   = op.Def[MergeIn, *Job]("job.merge")
 	Prepare = op.Def[PrepareIn, *Job]("job.prepare")
@@ -136,10 +136,13 @@ type Job struct {
 	Unsaved   int64    `json:"unsaved,omitempty" jsonschema:"files of that checkout with changes that nobody had committed when it began; it works without them"`
 	Path      string   `json:"workspace,omitempty" jsonschema:"its own checkout; empty once that is gone"`
 	Session   string   `json:"session,omitempty"`
-	Turns     int64    `json:"turns" jsonschema:"prompts so far"`
-	Reds      int64    `json:"reds" jsonschema:"red checks in a row"`
-	Commit    string   `json:"commit,omitempty" jsonschema:"the newest commit: a check and a look are bound to it"`
-	Verdict   Verdict  `json:"verdict"`
+	// Taker and Former are of a job that changes its agent, and stays what it is.
+	Taker   string   `json:"taker,omitempty" jsonschema:"the agent that takes it over with the next turn, in the same files"`
+	Former  []string `json:"former,omitempty" jsonschema:"sessions of agents that worked on it before"`
+	Turns   int64    `json:"turns" jsonschema:"prompts so far"`
+	Reds    int64    `json:"reds" jsonschema:"red checks in a row"`
+	Commit  string   `json:"commit,omitempty" jsonschema:"the newest commit: a check and a look are bound to it"`
+	Verdict Verdict  `json:"verdict"`
 	// Altered are the files of the check itself that differ from the base's: a person should look at them first.
 	Altered []string `json:"altered,omitempty" jsonschema:"files that the check consists of and that the job changed"`
 	ByBase  Verdict  `json:"verdict_by_base,omitempty" jsonschema:"what the check says with the base's copies of those files"`
@@ -264,6 +267,14 @@ type WaitIn struct {
 type SendIn struct {
 	ID   string `json:"id"`
 	Text string `json:"text" jsonschema:"what the agent is told with its next turn"`
+	// Agent is who hears it.
+	Agent string `json:"agent,omitempty" jsonschema:"who goes on with that, in the same files and a conversation of its own: claude, codex, opencode, or a model as provider/model; the one that worked so far when left out"`
+}
+
+// ResumeIn lets a stopped job go on.
+type ResumeIn struct {
+	ID    string `json:"id" jsonschema:"the job's id, job_…"`
+	Agent string `json:"agent,omitempty" jsonschema:"who goes on, in the same files and a conversation of its own: claude, codex, opencode, or a model as provider/model; the one that worked so far when left out"`
 }
 
 // Comment is what a person says about a line of a job's commit.

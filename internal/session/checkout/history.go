@@ -260,6 +260,11 @@ func (t Tools) Tip(ctx context.Context, repo, ref string) string {
 	return at
 }
 
+// Tree is git's name for the files of a commit.
+func (t Tools) Tree(ctx context.Context, repo, commit string) (string, error) {
+	return t.git(ctx, repo, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
+}
+
 // Holds says whether a commit is in the history of another one.
 func (t Tools) Holds(ctx context.Context, repo, later, earlier string) bool {
 	_, err := t.git(ctx, repo, "merge-base", "--is-ancestor", earlier, later)

@@ -10,6 +10,8 @@ import (
 	"tandem/internal/approval"
 	jobs "tandem/internal/job/wire"
 	"tandem/internal/provider/scripted"
+	"tandem/internal/session/terminal"
+	teams "tandem/internal/team/wire"
 )
 
 // A job from a text to a merged change with a real Claude Code and with a real Codex: the first try is red, what the check printed goes
@@ -84,6 +86,65 @@ func TestRealAgentsDoAJob(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A job that a real Claude Code began goes on with a real Codex: in the same workspace, from its commit, with the task and what the person
+// said in its first prompt. Claude Code is gone before, and what both made is in the one commit that is merged.
+func TestRealAgentsHandAJobOver(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	h := newCrew(t, teams.Plan{})
+	for agent, prompt := range map[string]string{"claude": "(?s)^make it",
+		"codex": "(?s)^You take this over from another agent .claude.*make it.*louder"} {
+		step, _ := makes(agent, agent)
+		h.model.Script.Rules = append(h.model.Script.Rules, scripted.Rule{Prompt: prompt, Tool: step.Tool,
+			Turns: []scripted.Turn{{step}, {{Say: "done"}}}})
+	}
+	waits := func(id string) (j jobs.Job) {
+		t.Helper()
+		h.eventually("the job waits", func() bool {
+			var list approval.ListOut
+			if h.call("approval.list", approval.ListIn{}, &list); len(list.Asks) > 0 {
+				h.approve(list.Asks[0].ID)
+			}
+			j = jobs.Job{}
+			h.call("job.get", jobs.IDIn{ID: id}, &j)
+			return j.State.Waits()
+		})
+		return j
+	}
+	var j jobs.Job
+	h.call("job.start", jobs.StartIn{Task: "make it", Folder: h.project, Onto: "main", Agent: "claude", Check: "ls claude.txt"}, &j)
+	first := waits(j.ID)
+	want(t, "the first one's work", []any{first.State, first.Verdict, first.Agent}, []any{jobs.Review, jobs.Green, "claude"})
+	before := h.seatOf(j.ID)
+
+	h.call("job.send", jobs.SendIn{ID: j.ID, Text: "and louder", Agent: "codex"}, nil)
+	second := waits(j.ID)
+	want(t, "the second one's work", []any{second.State, second.Verdict, second.Agent, second.Path, second.Former},
+		[]any{jobs.Review, jobs.Green, "codex", first.Path, []string{first.Session}})
+	if second.Session == first.Session || h.seatOf(j.ID) == before {
+		t.Errorf("the session is %s, in %s", second.Session, before)
+	}
+	want(t, "the commit before", h.git("rev-parse", second.Commit+"^"), first.Commit)
+	var all terminal.SeatsOut
+	h.call("session.live", terminal.LiveIn{}, &all)
+	for _, s := range all.Sessions {
+		if s.Session == first.Session && !s.State.Gone() {
+			t.Errorf("the one before it is %s", s.State)
+		}
+	}
+	if err := h.c.WithPIN(pin).Call(t.Context(), "job.merge", jobs.MergeIn{ID: j.ID, Commit: second.Commit}, &j); err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range []string{"claude", "codex"} {
+		want(t, agent, h.git("show", "main:"+agent+".txt"), agent)
+	}
+	h.eventually("the workspace is gone", func() bool {
+		_, err := os.Stat(first.Path)
+		return os.IsNotExist(err)
+	})
 }
 
 // reviewed has another program look at a job, which stays where it is.

@@ -102,7 +102,7 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 		repo, folder = folder, own.Folder
 	}
 	seat, err := d.openIn(ctx, c, in, folder, program, confined, own.Path, repo)
-	if err != nil && own.Path != "" {
+	if err != nil && own.Path != "" && in.Checkout == "" {
 		if undone := d.room.Undo(ctx, c.Tenant, own); undone != nil {
 			d.log.Error("take a checkout back", "path", own.Path, "err", undone)
 		}
@@ -132,6 +132,13 @@ func (d *Driver) branching(ctx context.Context, in OpenIn) op.Touch {
 // ownCheckout makes the checkout that a session wants for itself; none when it wants none.
 func (d *Driver) ownCheckout(ctx context.Context, in OpenIn, folder string) (session.Checkout, error) {
 	switch {
+	case in.Checkout != "" && (in.Worktree || in.Workspace):
+		return session.Checkout{}, fault.New(fault.Invalid, "session.open", "a checkout is made, or taken over: choose one")
+	case in.Checkout != "" && op.CallerFrom(ctx).Door != op.DoorInside: // whoever may change its repository started the job
+		return session.Checkout{}, fault.New(fault.Denied, "session.open", "a checkout is given on within a job alone").
+			WithNext("hand the job to another agent: tandem job resume JOB --agent AGENT; or work in a checkout of its own: --worktree")
+	case in.Checkout != "":
+		return d.room.Left(ctx, in.Checkout, folder)
 	case in.Worktree && in.Workspace:
 		return session.Checkout{}, fault.New(fault.Invalid, "session.open", "a worktree is git's and a workspace is jj's: choose one")
 	case in.Worktree:

@@ -27,6 +27,7 @@ type OpenIn struct {
 	// A checkout of the repository that holds the folder, for this session alone.
 	Worktree  bool   `json:"worktree,omitempty" jsonschema:"work in a git worktree of its own, beside the repository, on the branch tandem/NAME"`
 	Workspace bool   `json:"workspace,omitempty" jsonschema:"work in a jj workspace of its own, beside the repository"`
+	Checkout  string `json:"checkout,omitempty" jsonschema:"work in this checkout, which was made for another session of that repository, in which no agent works any more"`
 	Resume    bool   `json:"resume,omitempty" jsonschema:"start a session of this name again whose program ended, in the same conversation"`
 	Relay     string `json:"-"`
 }

@@ -88,6 +88,7 @@ type Task struct {
 	Says    job.Opinion `json:"says,omitempty" jsonschema:"what a reviewer said of its newest commit; only a person merges"`
 
 	Say   string `json:"say,omitempty" jsonschema:"what its agent is told next, of the lead"`
+	Hand  string `json:"hand,omitempty" jsonschema:"the worker that goes on with it, in the same files, once it is told that"`
 	Again bool   `json:"again,omitempty" jsonschema:"its job is resumed next"`
 }
 
