@@ -2,10 +2,12 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -98,7 +100,7 @@ func newSend(k *kit.Kit) *cobra.Command {
 			}
 			out, err := op.Do(cmd.Context(), k, terminal.SessionSend, in)
 			if err != nil {
-				return err
+				return cutOff(err, in)
 			}
 			err = k.Show(out, func(w io.Writer) {
 				if out.Report != "" {
@@ -131,6 +133,15 @@ func newSend(k *kit.Kit) *cobra.Command {
 	f.Int64Var(&cursor, "cursor", 0, "only what is new behind this place")
 	f.IntVar(&wait, "wait", 0, "wait at most so many milliseconds")
 	return cmd
+}
+
+// cutOff says how the turn of a prompt is read whose server was killed before it answered: the program goes on without it.
+func cutOff(err error, in terminal.SendIn) error {
+	var f *fault.Error
+	if in.Text == "" || !errors.As(err, &f) || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		return err
+	}
+	return f.WithNext("where the prompt arrived its turn goes on; what it says: tandem session send %s", in.Name)
 }
 
 // ended is a turn's end as an exit code: a script goes on only behind one that went well.

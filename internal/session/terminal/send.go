@@ -93,6 +93,19 @@ func (d *Driver) Send(ctx context.Context, id string, in SendIn) (SendOut, error
 		wait = min(time.Duration(max(*in.Wait, 0))*time.Millisecond, 10*time.Minute)
 	}
 	t, err := d.await(ctx, tenant, id, turn, wait)
+	if ctx.Err() != nil { // the server ends, and the program goes on: who waits is told where the turn stands, while there is a moment
+		short, end := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+		defer end()
+		waited := turn
+		if t != nil {
+			waited = t.ID // another one may be open by now
+		}
+		if ctx = short; waited != "" {
+			t, err = d.room.Turn(ctx, tenant, waited)
+		} else {
+			t, err = d.room.Next(ctx, tenant, id)
+		}
+	}
 	if err != nil {
 		return SendOut{}, err
 	}
