@@ -41,8 +41,8 @@ var looked = []string{
 		"search.searxng_url URL, or search.url)",
 	// numbers, for who may read the status anyway
 	"a person opens them: tandem settings set metrics token, then tandem up --replace",
-	// where notices point; nothing opens
-	"No link, because the panel has no address that a phone reaches. Name one: tandem settings set panel_address https://…",
+	// where notices go; the setting guards, so it asks for the PIN
+	"check this machine's way there, or name a server of your own: tandem settings set ntfy_server ADDRESS",
 	"  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 }
 

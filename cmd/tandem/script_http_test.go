@@ -173,3 +173,17 @@ func resources(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
 }
+
+// ears is a stand-in of ntfy at $EARS: what it is told is a line of the file, PATH TITLE -> LINK.
+func ears(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: ears FILE")
+	}
+	file, err := os.OpenFile(ts.MkAbs(args[0]), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	ts.Check(err)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(file, "%s %s -> %s\n", r.URL.Path, r.Header.Get("Title"), r.Header.Get("Click"))
+	}))
+	ts.Defer(func() { server.Close(); file.Close() })
+	ts.Setenv("EARS", server.URL)
+}

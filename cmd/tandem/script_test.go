@@ -56,6 +56,7 @@ func TestScripts(t *testing.T) {
 			"server":     server,
 			"http":       request,
 			"website":    website,
+			"ears":       ears,
 			"resources":  resources,
 			"flood":      flood,
 			"eventually": eventually,

@@ -8,8 +8,8 @@ var chapters = []struct {
 	id, title string
 	commands  []string
 }{
-	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "doctor", "settings", "service", "server",
-		"uninstall", "man", "version"}},
+	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "phone", "doctor", "settings", "service",
+		"server", "uninstall", "man", "version"}},
 	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "team", "forge", "relay", "automation", "pack",
 		"artifact", "provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},

@@ -186,6 +186,7 @@ var bindings = map[string]string{
 	"oauth.register":          byValue,
 	"passkey.add":             byPerson,
 	"passkey.remove":          byPerson,
+	"phone.set":               byPerson,
 	"pin.set":                 byPerson,
 	"policy.edit":             byPerson,
 	"policy.label":            byPerson,

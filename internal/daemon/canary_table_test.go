@@ -101,7 +101,8 @@ func init() {
 		"oauth.clear", "oauth.consent", "oauth.look", "pack.install", "pack.remove", "passkey.add", "passkey.remove",
 		"policy.edit", "policy.label", "recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask",
 		"schedule.now", "schedule.remove", "schedule.set", "server.backup", "server.key_copy", "server.restore",
-		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "signin.end",
+		"server.rotate", "session.release", "session.take", "session.type", "session.unconfine", "setting.keep", "phone.off", "phone.set",
+		"signin.end",
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
 	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.review", "job.send",
 		"job.start", "job.stop", "job.wait")

@@ -19,9 +19,13 @@ func (d *Daemon) buildRelays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	topic, err := d.phoneTopic(ctx)
+	if err != nil {
+		return err
+	}
 	d.rooms.notify = notify.New(d.db, notify.Config{Tenant: identity.LocalTenant, File: filepath.Join(d.data, "events.log"),
 		Webhook: d.Settings.Get("done_webhook"), Secret: secret,
-		Server: d.Settings.Get("ntfy_server"), Topic: d.Settings.Get("ntfy_topic"), Details: d.Settings.Bool("ntfy_details"),
+		Server: d.Settings.Get("ntfy_server"), Starts: topic, Details: d.Settings.Bool("ntfy_details"),
 		Desktop: d.desktop(), Panel: d.phoneURL, Lives: d.self.Home}, d.Log)
 	d.rooms.relay = relays.New(d.db, d.journal, d.rooms.session, &d.inner, d.Log, filepath.Join(d.data, "manager"),
 		relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned, Lives: d.self.Home})

@@ -153,7 +153,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact, d.journal.Holds); err != nil {
 		return err
 	}
-	d.rooms.secret.Reserve(ownTokens, remoteTokens)
+	d.rooms.secret.Reserve(ownTokens, remoteTokens, phoneSecrets)
 	d.rooms.secret.Reserve(slices.Concat(models.Secrets, connector.Secrets, login.Secrets, automation.Secrets, forge.Secrets)...)
 	if err := d.keepTokens(ctx); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 // fill puts the operations of every room into the table, each with a right that the policy knows.
 func (d *Daemon) fill(table *op.Table, spaces []op.Op) error {
 	for _, ops := range [][]op.Op{
-		d.ops(),
+		d.ops(), d.phoneOps(),
 		d.backupOps(),
 		d.rotateOps(),
 		d.keyOps(),

@@ -169,6 +169,9 @@ func (d *Daemon) told() []wire.Told {
 			ways = append(ways, wire.Told{Way: w.way, Env: settings.Known(w.key).Env[0], Ends: !d.inFolder(w.key)})
 		}
 	}
+	if d.rooms.notify.Topic() != "" && !d.Settings.Given("ntfy_topic") {
+		ways = append(ways, wire.Told{Way: "ntfy"}) // sealed: every start has it
+	}
 	if len(d.rooms.notify.Desktop) > 0 {
 		ways = append(ways, wire.Told{Way: "desktop"})
 	}
@@ -200,7 +203,7 @@ func (d *Daemon) answerURL() string {
 // phoneURL is the panel's address as a phone reaches it: the one that a person named, or the one beyond this machine where the
 // panel is served there. A name of this machine alone leads nowhere from a phone.
 func (d *Daemon) phoneURL() string {
-	if named := strings.TrimSuffix(d.Settings.Get("panel_address"), "/"); named != "" {
+	if named := strings.TrimSuffix(d.live().Get("panel_address"), "/"); named != "" {
 		return named
 	}
 	if at := d.address(); at != "" && d.Settings.Bool("panel_public") {

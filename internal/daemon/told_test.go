@@ -105,7 +105,7 @@ func TestEveryAskIsToldAtOnce(t *testing.T) {
 		}
 		push := all.about("/topic", name)[0]
 		if push.title != "tandem: "+name+" needs an approval" || push.click != "" || strings.Contains(push.body, "secret") ||
-			!strings.Contains(push.body, "panel_address") {
+			!strings.Contains(push.body, "phone set --address") {
 			t.Errorf("ntfy was told %+v", push)
 		}
 		if hook := all.about("/hook", name)[0]; !strings.Contains(hook.body, fmt.Sprintf("secret-%d", i)) ||

@@ -40,7 +40,8 @@ type refusals struct {
 // leavesALine are the operations that leave a line each, also when all is well. What else changed is in the journal.
 var leavesALine = map[string]bool{
 	"server.backup": true, "server.restore": true, "repo.push": true, "repo.git_push": true, "repo.git_fetch": true, "repo.gc": true,
-	"setting.set": true, "setting.keep": true, "token.new": true, "token.revoke": true, "join.redeem": true, "person.enter": true,
+	"setting.set": true, "setting.keep": true, "phone.set": true, "phone.off": true,
+	"token.new": true, "token.revoke": true, "join.redeem": true, "person.enter": true,
 	"pin.set": true, "server.rotate": true,
 	"schedule.now": true, "schedule.run": true, "schedule.set": true, "schedule.remove": true,
 	"recovery.use": true, "recovery.begin": true, "recovery.stop": true, "recovery.codes": true,

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/db"
@@ -66,9 +67,9 @@ type Config struct {
 	Tenant  string // whose ways these are: notices of another tenant go nowhere; "" is everybody's
 	File    string // events.log
 	Webhook string
-	Secret  []byte // signs the webhook's body
-	Server  string // of ntfy
-	Topic   string
+	Secret  []byte        // signs the webhook's body
+	Server  string        // of ntfy
+	Starts  string        // the topic of ntfy at the start; Phone names another one
 	Details bool          // a phone is told what is asked or was said, and not only who and what kind
 	Desktop []string      // the command that shows a notice on the desktop; title and text are added
 	Lives   string        // the home of this server in its cluster: each tells its own notices
@@ -86,10 +87,11 @@ const (
 // Notifier keeps notices and tells them.
 type Notifier struct {
 	Config
-	db   *db.DB
-	log  *slog.Logger
-	kick map[string]chan struct{}
-	wait func(try int64) time.Duration
+	db    *db.DB
+	log   *slog.Logger
+	kick  map[string]chan struct{}
+	topic atomic.Pointer[string]
+	wait  func(try int64) time.Duration
 
 	look   sync.Once
 	before map[string]bool // what events.log held at the start
@@ -102,6 +104,7 @@ const giveUp = 24 * time.Hour
 func New(d *db.DB, c Config, log *slog.Logger) *Notifier {
 	n := &Notifier{Config: c, db: d, log: log, kick: map[string]chan struct{}{},
 		wait: func(try int64) time.Duration { return min(time.Second<<(2*min(try, 6)), time.Hour) }}
+	n.Phone(c.Starts)
 	for _, way := range []string{toLog, toWebhook, toPhone, toDesktop} {
 		n.kick[way] = make(chan struct{}, 1)
 	}
@@ -141,7 +144,7 @@ func (n *Notifier) ways(e Notice) []string {
 	if n.Webhook != "" {
 		ways = append(ways, toWebhook)
 	}
-	if n.Topic != "" && e.Push != Quiet {
+	if n.Topic() != "" && e.Push != Quiet {
 		ways = append(ways, toPhone)
 	}
 	if len(n.Desktop) > 0 && e.Push != Quiet {

@@ -60,7 +60,7 @@ func TestANoticeIsWrittenSignedRetriedAndPushedOnlyWhenItIsWorthIt(t *testing.T)
 	defer srv.Close()
 	file := filepath.Join(t.TempDir(), "events.log")
 	d := open(t, filepath.Join(t.TempDir(), "db"))
-	config := Config{File: file, Webhook: srv.URL + "/hook", Secret: []byte("k"), Server: srv.URL, Topic: "topic", Details: true,
+	config := Config{File: file, Webhook: srv.URL + "/hook", Secret: []byte("k"), Server: srv.URL, Starts: "topic", Details: true,
 		Panel: func() string { return "http://127.0.0.1:39731" }}
 	start := func() (n *Notifier, stop func()) {
 		n = New(d, config, slog.New(slog.DiscardHandler))

@@ -92,12 +92,13 @@ func (n *Notifier) call(ctx context.Context, x item) error {
 }
 
 // noLink tells a person whose phone does not reach the panel how it would.
-const noLink = "No link, because the panel has no address that a phone reaches. Name one: tandem settings set panel_address https://…"
+const noLink = "No link, because the panel has no address that a phone reaches. Name one: tandem phone set --address https://…"
 
 // push wakes a phone. It goes through somebody else's server, so that it says who and what kind and no more, unless the person chose
 // more. Its link leads to a page of the panel, and decides nothing.
 func (n *Notifier) push(ctx context.Context, x item) error {
-	if n.Topic == "" {
+	topic := n.Topic()
+	if topic == "" {
 		return nil
 	}
 	if x.notice.Name != "" && !n.Details {
@@ -120,7 +121,7 @@ func (n *Notifier) push(ctx context.Context, x item) error {
 	} else {
 		body += "\n\n" + noLink
 	}
-	return post(ctx, strings.TrimSuffix(n.Server, "/")+"/"+n.Topic, []byte(body), h)
+	return post(ctx, n.at(topic), []byte(body), h)
 }
 
 func (n *Notifier) panel() string {

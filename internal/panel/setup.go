@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"slices"
 	"strings"
 
 	"tandem/internal/fault"
@@ -28,6 +29,9 @@ func setupRoutes(p *Panel) {
 	}, again)
 	form(p, "/panel/setup/default", models.ProviderDefault, setupHref, "provider-default",
 		func(v *visit) (models.DefaultIn, error) { return models.DefaultIn{Model: v.field("model")}, nil }, again)
+	form(p, "/panel/setup/phone", server.PhoneSet, setupHref, "phone-set", func(v *visit) (server.PhoneIn, error) {
+		return server.PhoneIn{Topic: v.field("topic"), Address: v.field("address")}, nil
+	}, again)
 	perform(p, "/panel/setup/turn", session.SessionCreate,
 		func(v *visit) (session.CreateIn, error) {
 			in := session.CreateIn{Title: "First turn"}
@@ -61,7 +65,12 @@ type SetupView struct {
 	MayGrant bool
 	MayKey   bool
 	MayTurn  bool
-	KeyAsks  bool // storing a key needs presence
+	MayPhone bool
+	Phone    bool   // it is told
+	Topic    string // for a phone, made for this page
+	Address  string // one that was refused
+	Reached  string // where a phone reaches the panel
+	KeyAsks  bool   // storing a key needs presence
 	PIN      bool
 	Means    int // passkeys that work in this browser
 	Problem  string
@@ -88,6 +97,12 @@ func (v *visit) setup(problem string) error {
 	out := SetupView{Program: v.p.Program, PINSet: st.PIN, Passkeys: len(keys), MayGrant: v.has(string(session.FolderGrant)),
 		MayKey: v.has(string(models.ProviderKey)), MayTurn: v.has(string(session.SessionCreate)), PIN: m.PIN, Means: m.Passkeys,
 		Problem: problem, Folder: v.refilled("/panel/setup/folder").Get("path")}
+	out.MayPhone, out.Reached = v.has(string(server.PhoneSet)), st.Elsewhere
+	out.Phone = slices.ContainsFunc(st.Told, func(t server.Told) bool { return t.Way == "ntfy" })
+	out.Topic, out.Address = v.refilled("/panel/setup/phone").Get("topic"), v.refilled("/panel/setup/phone").Get("address")
+	if out.Topic == "" && !out.Phone {
+		out.Topic = identity.NewSecret("tandem-")
+	}
 	out.Agents, out.Tmux = v.p.Agents()
 	if out.Default, out.Folders, err = v.startingPoint(); err != nil { // each step stands by itself
 		out.Lacks = append(out.Lacks, "The folders and the model: "+words(err))

@@ -105,6 +105,8 @@ var phrases = map[string][2]string{
 	"person.back":             {"is back", "be back"},
 	"person.enter":            {"logged in on a machine", "log in on a machine"},
 	"person.logout":           {"logged out on a machine", "log out on a machine"},
+	"phone.off":               {"told a phone nothing more", "tell a phone nothing more"},
+	"phone.set":               {"had a phone told", "have a phone told"},
 	"pin.set":                 {"set the PIN", "set the PIN"},
 	"pin.wrong":               {"typed a wrong PIN", "type a PIN"},
 	"policy.edit":             {"changed the rules", "change the rules"},

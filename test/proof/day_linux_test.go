@@ -24,6 +24,7 @@ var leftOut = map[string]string{
 	"connector add":          "talks to the address it is given, which the example puts outside",
 	"remote trust":           "talks to the address it is given, which the example puts outside",
 	"login HOST:PORT#INVITE": "talks to the address it is given, which the example puts outside",
+	"phone":                  "tells the service of the example, which is outside, that it will be told",
 	"init":                   "talks to the address it is given, which the example puts outside",
 	"space join":             "talks to the address it is given, which the example puts outside",
 }

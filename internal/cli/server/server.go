@@ -18,8 +18,8 @@ import (
 
 // Commands are this package's commands.
 func Commands(k *kit.Kit) []*cobra.Command {
-	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k), newServer(k),
-		newVersion(k)}
+	return []*cobra.Command{newServe(k), newUp(k), newDown(k), newStatus(k), newLogs(k), newSettings(k), newPanel(k), newPhone(k),
+		newServer(k), newVersion(k)}
 }
 
 func newVersion(k *kit.Kit) *cobra.Command {

@@ -49,10 +49,11 @@ type guide struct {
 func newSetup(k *kit.Kit) *cobra.Command {
 	g := &guide{k: k}
 	cmd := &cobra.Command{
-		Use: "setup", Short: "Begin: a PIN, a folder, a model, a first turn", Args: cobra.NoArgs,
+		Use: "setup", Short: "Begin: a PIN, a folder, a model, your phone, a first turn", Args: cobra.NoArgs,
 		Long: "Lead through the beginning, one question at a time: start the server, set the PIN that proves that you are a person, " +
 			"look which agents are installed, " +
-			"let sessions work in a folder, choose a model (or the built-in echo, which needs no key), and take one real turn. " +
+			"let sessions work in a folder, choose a model (or the built-in echo, which needs no key), " +
+			"have your phone told what waits for you if you like, and take one real turn. " +
 			"Each step is a command that is shown, so that it can be typed again. " +
 			"What is done already is left as it is.\n" +
 			"Where nobody can be asked, --yes does what needs no person and lists the rest; " +
@@ -76,7 +77,7 @@ func (g *guide) lead(ctx context.Context) error {
 		return fault.New(fault.Invalid, "setup", "setup asks a few questions, and there is no terminal to ask them on").
 			WithNext("run it on a terminal, or let it do what needs no person: tandem setup --yes")
 	}
-	for _, step := range []func(context.Context) error{g.server, g.pin, g.agents, g.model, g.work, g.turn} {
+	for _, step := range []func(context.Context) error{g.server, g.pin, g.agents, g.model, g.work, g.phone, g.turn} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -10,10 +10,12 @@ laptop> make up      # builds, starts, prints the panel's address, the MCP conne
 laptop> make install                     # puts it in ~/.local/bin with its manual, so that tandem alone works
   within 5m
   shows its manual in
-laptop> tandem setup                     # a PIN, a folder, a model or the built-in echo, a first turn; shows each command
+laptop> tandem setup                     # a PIN, a folder, a model or the built-in echo, your phone, a first turn; shows each command
   type 482913
   type 482913
   type
+  type
+  type 482913
   type
   shows $ tandem pin set
   shows $ tandem grant folder

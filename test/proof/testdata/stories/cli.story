@@ -28,6 +28,10 @@ your-server> tandem panel open --print
   shows signin?code=
 your-server$ curl -s -c jar -o /dev/null "$(tandem panel open --print | grep -o 'http[^ ]*' | sed 's/t-[a-z0-9]*.localhost/127.0.0.1/')"
 your-server> tandem panel browsers
+not run: it needs the way to ntfy.sh, of which the script phone_told has a stand-in: tandem phone set
+not run: it needs the way to ntfy.sh, of which the script phone_told has a stand-in: tandem phone set --address https://house.example:39731
+your-server> tandem phone off
+  shows your phone is told nothing more
 not run: a browser that signed in is needed, which TestJourney has: tandem panel signout signin_5f0c4e1f2a3b4c5d
 your-server> tandem logs
   until ready
@@ -673,8 +677,11 @@ build.example.org> tandem setup --yes
 build.example.org$ mkdir -p code/app
 build.example.org> tandem setup --folder ~/code/app
   type
+  type 482913
+  type
   shows $ tandem grant folder
 build.example.org> tandem setup
+  type
   type
   shows already  folder
 your-server> tandem man ~/.local/share/man
