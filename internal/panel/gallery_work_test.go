@@ -134,10 +134,11 @@ func sampleSwitch(to string) SpaceSwitch {
 func sampleSpace() SpaceView {
 	return SpaceView{
 		Switch: sampleSwitch("spaces"),
-		Now:    galleryNow, In: true, Title: "release 0.4", Me: "swift-otter", Health: "good", Phrase: "amber violin seven harbor quiet meadow",
+		Now:    galleryNow, In: true, Title: "release 0.4", Me: "swift-otter", Keeps: true, Health: "good",
+		Phrase: "amber violin seven harbor quiet meadow",
 		Invite: "VPA6KW", InviteEnds: after(24 * time.Hour),
 		Peers: []PeerRow{
-			{ID: "m_1", Name: "swift-otter", You: true, Online: true, Seen: galleryNow},
+			{ID: "m_1", Name: "swift-otter", You: true, Keeps: true, Online: true, Seen: galleryNow},
 			{ID: "m_2", Name: "calm-heron", Online: true, Seen: before(time.Second), Agent: "claude-code claude-sonnet-4-5",
 				Folder: "/home/me/src/atlas", Servers: "grafana-prod, intandem, mcp-atlassian", Tools: "grafana-prod.query, kubectl",
 				Works: []string{"T-98fe76 Review the change"}},

@@ -60,6 +60,7 @@ type SeatRow struct {
 type PeerRow struct {
 	ID, Name string
 	You      bool
+	Keeps    bool // may remove others
 	Online   bool
 	Seen     time.Time
 	Agent    string
@@ -74,6 +75,7 @@ type SpaceView struct {
 	Now        time.Time
 	In         bool
 	Title, Me  string
+	Keeps      bool // the visitor may remove others
 	Away       bool
 	Health     string
 	Phrase     string
@@ -166,14 +168,15 @@ func (v *visit) spaces(out SpaceView) error {
 	}
 	for _, p := range peers.Peers {
 		seen, _ := time.Parse(time.RFC3339, p.SeenAt) // a member that was never seen has none
-		row := PeerRow{ID: p.ID, Name: peersWords(p.Username), You: p.You, Online: p.Online, Seen: seen, Folder: peersWords(p.Profile.Folder)}
+		row := PeerRow{ID: p.ID, Name: peersWords(p.Username), You: p.You, Keeps: p.Keeps, Online: p.Online, Seen: seen,
+			Folder: peersWords(p.Profile.Folder)}
 		row.Agent = strings.TrimSpace(peersWords(p.Profile.Agent + " " + p.Profile.Model))
 		row.Servers, row.Tools = peersWords(strings.Join(p.Profile.Servers, ", ")), peersWords(strings.Join(p.Profile.Tools, ", "))
 		for _, w := range p.WorkingOn {
 			row.Works = append(row.Works, peersWords(w))
 		}
 		if p.You {
-			out.Me = row.Name
+			out.Me, out.Keeps = row.Name, p.Keeps
 		}
 		out.Peers = append(out.Peers, row)
 	}

@@ -56,7 +56,16 @@ func newPanel(k *kit.Kit) *cobra.Command {
 					return err
 				}
 			}
-			return k.Show(map[string]any{"url": url, "expires_at": link.ExpiresAt}, func(w io.Writer) { fmt.Fprintln(w, url) })
+			out := map[string]any{"url": url, "expires_at": link.ExpiresAt}
+			if st.Elsewhere != "" {
+				out["elsewhere"] = st.Elsewhere + "/signin?code=" + link.Code
+			}
+			return k.Show(out, func(w io.Writer) {
+				fmt.Fprintln(w, url)
+				if far := out["elsewhere"]; far != nil {
+					fmt.Fprintf(k.Err, "or, from another machine: %s\n", far)
+				}
+			})
 		},
 	}
 	open.Flags().BoolVar(&printOnly, "print", false, "only print the link")

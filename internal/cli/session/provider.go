@@ -35,7 +35,10 @@ func newProviderList(k *kit.Kit) *cobra.Command {
 				fmt.Fprintln(t, "ID\tNAME\tREADY\tKEY\tADDRESS")
 				for _, p := range out.Providers {
 					ready := "no"
-					if p.Connected {
+					switch {
+					case p.Keyless && p.ID != "local": // whether it runs shows when it is asked
+						ready = "keyless"
+					case p.Connected:
 						ready = "yes"
 					}
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ID, p.Name, ready, p.Source, p.Base)

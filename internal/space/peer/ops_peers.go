@@ -14,6 +14,7 @@ type Peer struct {
 	You       bool     `json:"you,omitempty"`
 	Online    bool     `json:"online"`
 	SeenAt    string   `json:"seen_at,omitempty"`
+	Keeps     bool     `json:"keeps,omitempty" jsonschema:"keeps the space: may remove others"`
 	WorkingOn []string `json:"working_on,omitempty"`
 	Profile   Profile  `json:"profile"`
 	// Unreadable counts what this member sent that does not open.
@@ -48,7 +49,7 @@ func (r *Room) opPeers(ctx context.Context, _ Which) (Peers, error) {
 	var b strings.Builder
 	for _, id := range s.members() {
 		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, WorkingOn: working[string(id)],
-			Profile: s.profiles[id], Unreadable: s.unreadable[id]}
+			Profile: s.profiles[id], Unreadable: s.unreadable[id], Keeps: id == s.keeper()}
 		if at := s.here[id].SeenAt; at != 0 {
 			p.SeenAt = micros(at).Format(time.RFC3339)
 		}
@@ -73,6 +74,9 @@ func (p Peer) line() string {
 	s := fmt.Sprintf("\n%s (%s)", escape(p.Username), state)
 	if p.SeenAt != "" && !p.Online {
 		s += " last seen " + p.SeenAt
+	}
+	if p.Keeps {
+		s += " keeps the space"
 	}
 	if len(p.WorkingOn) > 0 {
 		s += " working on " + strings.Join(p.WorkingOn, ", ")
