@@ -53,6 +53,15 @@ func fullHouse(t *testing.T, d *Daemon, c *client.Client) {
 			t.Errorf("%s: %d rows of %d, %v", table, n, want, err)
 		}
 	}
+	var held struct{ Entries int64 }
+	if err := c.Call(t.Context(), "space.verify", nil, &held); err != nil || held.Entries < 22 {
+		t.Errorf("a member's history: %d entries, %v", held.Entries, err)
+	}
+	var apart int
+	const once = "SELECT (SELECT count(*) FROM space_log) - (SELECT count(*) FROM peer_log)"
+	if err := d.db.QueryRow(t.Context(), once).Scan(&apart); err != nil || apart != 0 {
+		t.Errorf("the host has %d entries more than its member, %v", apart, err)
+	}
 	// Approvals from before the journal vouched for any do not count. Left standing they made verify say that somebody changed rows.
 	var told string
 	const newest = "SELECT payload FROM journal_event WHERE type = 'approval.expire' ORDER BY seq DESC LIMIT 1"

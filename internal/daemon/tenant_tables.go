@@ -37,7 +37,7 @@ var tenantTables = []struct {
 	{of: "forge", stays: []string{"forge", "forge_pull"}},
 	{of: "pack", tables: []string{"pack"}},
 	{of: "passkey", stays: []string{"passkey", "passkey_challenge"}},
-	{of: "peer", tables: []string{"peer_attachment", "peer_entry", "peer_invite", "peer_name", "peer_outbox", "peer_piece",
+	{of: "peer", tables: []string{"peer_attachment", "peer_invite", "peer_log", "peer_mark", "peer_name", "peer_outbox", "peer_piece",
 		"peer_receipt", "peer_said", "peer_seat"}},
 	{of: "pin", tables: []string{"pin", "pin_try"}},
 	{of: "policy", tables: []string{"policy_grant", "policy_head", "policy_rules", "policy_version"}},

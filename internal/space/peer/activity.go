@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"tandem/internal/board"
+	"tandem/internal/db"
 	"tandem/internal/space"
 	"tandem/internal/space/seal"
 )
@@ -54,31 +56,20 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 		but = ""
 	}
 	rows, err := r.db.Query(ctx,
-		"SELECT entry, env, content FROM peer_entry WHERE tenant = ? AND seat = ? AND seq < ? AND class <> ? ORDER BY seq DESC LIMIT ?",
-		s.tenant, s.id, in.Before, but, in.Limit)
+		"SELECT entry FROM peer_log WHERE tenant = ? AND space = ? AND line = ? AND seq < ? AND class <> ? ORDER BY seq DESC LIMIT ?",
+		s.tenant, s.space, s.log, min(in.Before, s.seq+1), but, in.Limit)
+	out.Entries, err = db.Collect(rows, err, func(rows *sql.Rows) (Activity, error) {
+		e, err := scanEntry(rows)
+		if err != nil {
+			return Activity{}, err
+		}
+		return s.activity(e, s.reopen(e)), nil
+	})
 	if err != nil {
 		return out, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var text, env string
-		var box, content []byte
-		if err := rows.Scan(&text, &env, &box); err != nil {
-			return out, err
-		}
-		var e space.Entry
-		if err := json.Unmarshal([]byte(text), &e); err != nil {
-			return out, fmt.Errorf("read a stored entry: %w", err)
-		}
-		if box != nil {
-			if content, err = r.key.Unwrap("note", []byte(s.id+"/"+env), box); err != nil {
-				return out, err
-			}
-		}
-		out.Entries = append(out.Entries, s.activity(&e, content))
-	}
-	if err := rows.Err(); err != nil {
-		return out, err
+	if out.Entries == nil {
+		out.Entries = []Activity{}
 	}
 	slices.Reverse(out.Entries)
 	var b strings.Builder
@@ -211,8 +202,9 @@ var deeds = map[board.Kind]string{board.KindAdd: "added a task", "plan": "made a
 func (r *Room) summary(ctx context.Context, s *seat) (string, error) {
 	me := string(s.me.Card().ID)
 	var claimed, done, sent, got int
-	rows, err := r.db.Query(ctx, "SELECT class, sender, count(*) FROM peer_entry WHERE tenant = ? AND seat = ? AND content IS NOT "+
-		"NULL GROUP BY class, sender", s.tenant, s.id)
+	rows, err := r.db.Query(ctx, "SELECT class, sender, count(*) FROM peer_log WHERE tenant = ? AND space = ? AND line = ? AND seq > ? "+
+		"AND seq <= ? AND (recipient = '' OR recipient = ? OR sender = ?) GROUP BY class, sender", s.tenant, s.space, s.log, s.joined, s.seq,
+		me, me)
 	if err != nil {
 		return "", err
 	}

@@ -43,6 +43,10 @@ func (r *Room) invite(ctx context.Context, s *seat, link bool, ttl time.Duration
 		if err != nil {
 			return inv, time.Time{}, err
 		}
+		s.invites++
+		if s.drop != nil { // whoever knocks is shown to this seat alone
+			s.drop()
+		}
 		return inv, out.Expires, r.db.Write(ctx, func(tx *db.Tx) error {
 			_, err := tx.Exec(`INSERT INTO peer_invite (tenant, seat, plate, secret, state, expires_at) VALUES (?, ?, ?, ?, 'open', ?)
 				ON CONFLICT (tenant, seat, plate) DO UPDATE SET secret = excluded.secret, state = 'open', guesses = 0,
@@ -68,10 +72,19 @@ func (r *Room) endInvite(ctx context.Context, s *seat, plate, why string) error 
 	if n == 0 {
 		return fault.New(fault.NotFound, "space.revoke", "there is no open invite %s", clip(plate))
 	}
+	if err := r.countInvites(ctx, s); err != nil {
+		return err
+	}
 	in := space.UninviteIn{Space: s.space, Plate: plate, Why: why}
 	in.Proof = space.Prove(s.me, string(space.SpaceInviteClose), in, r.now())
 	_, err = ask(ctx, s.link, space.SpaceInviteClose, in)
 	return err
+}
+
+// countInvites sees whether somebody may knock.
+func (r *Room) countInvites(ctx context.Context, s *seat) error {
+	return r.db.QueryRow(ctx, "SELECT count(*) FROM peer_invite WHERE tenant = ? AND seat = ? AND state = 'open' AND expires_at > ?", s.tenant,
+		s.id, r.db.Now()).Scan(&s.invites)
 }
 
 // joining is somebody who knocks, as the inviter knows them. A stranger may

@@ -23,13 +23,16 @@ type note struct {
 // host hold the answer until there is something, and gives mu away meanwhile.
 func (r *Room) sync(ctx context.Context, s *seat, wait int64) error {
 	for {
+		if err := r.current(ctx, s); err != nil {
+			return err
+		}
 		in := space.PullIn{Space: s.space, Since: s.seq, Term: s.term, Wait: wait, Proof: space.Proof{Member: s.me.Card().ID}}
 		if _, ok := s.link.(inside); !ok { // the host in this same daemon takes this room's word
 			in.Proof = space.Prove(s.me, string(space.SpacePull), in, r.now())
 		}
-		link := s.link
+		link, key, itself := s.link, s.tenant+"/"+s.space+"/"+s.host+"/"+s.pin, s.asksItself(r.now(), wait)
 		s.mu.Unlock()
-		out, err := ask(ctx, link, space.SpacePull, in)
+		out, err := r.pulls.pull(ctx, link, key, in, itself)
 		s.mu.Lock()
 		if err != nil && in.Term == s.term {
 			return r.pullFailed(ctx, s, err)
@@ -115,9 +118,9 @@ func (r *Room) stop(ctx context.Context, s *seat, state, why string) {
 	s.ring()
 }
 
-// follow checks entries and takes them in: log, keys, words and place in one
-// transaction. An entry that does not hold ends the seat rather than being
-// skipped.
+// follow checks entries and takes them in: once it returns they are on the disk,
+// and with them what this seat has of its own of them. An entry that does not
+// hold ends the seat rather than being skipped.
 func (r *Room) follow(ctx context.Context, s *seat, entries []*space.Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -146,17 +149,7 @@ func (r *Room) follow(ctx context.Context, s *seat, entries []*space.Entry) erro
 		}
 		notes = append(notes, note{e, content})
 	}
-	err := r.db.Write(ctx, func(tx *db.Tx) error {
-		for _, n := range notes {
-			if err := r.saveNote(tx, s, n); err != nil {
-				return err
-			}
-		}
-		if !s.dirty {
-			return nil
-		}
-		return r.saveSeat(tx, s)
-	})
+	err := r.file(context.WithoutCancel(ctx), s, entries, r.withSeat(s, r.own(s, notes)))
 	if err != nil {
 		// what is in memory is ahead of the disk: go back to what is stored
 		if rerr := r.reload(ctx, s); rerr != nil {
@@ -165,10 +158,38 @@ func (r *Room) follow(ctx context.Context, s *seat, entries []*space.Entry) erro
 		return err
 	}
 	for _, n := range notes {
+		if s.mail(n) {
+			s.unread.add(n.entry.Seq)
+		}
 		r.arrived(s, n)
 	}
+	s.heard = s.seq
 	s.ring()
 	return nil
+}
+
+// A seat is saved after so many changes of the group and so many entries: that much is taken in again when it is read.
+const (
+	savedMoves   = 16
+	savedEntries = 512
+)
+
+// withSeat adds the seat to what is written, when it is time to save it. What
+// the log cannot tell is saved with the entry: the group after an own commit,
+// and a host that was found.
+func (r *Room) withSeat(s *seat, own func(*db.Tx) error) func(*db.Tx) error {
+	if !s.keep && s.moves < savedMoves && s.seq-s.saved < savedEntries {
+		return own
+	}
+	return func(tx *db.Tx) error {
+		if own != nil {
+			if err := own(tx); err != nil {
+				return err
+			}
+		}
+		tx.AfterCommit(func() { s.keep = false })
+		return r.saveSeat(tx, s)
+	}
 }
 
 // take verifies one entry against everything this seat knows, moves the group
@@ -201,8 +222,11 @@ func (s *seat) take(e *space.Entry) ([]byte, error) {
 	if err := s.fold(e, content); err != nil {
 		return nil, err
 	}
-	if e.Term != s.term && s.next != nil {
-		s.host, s.pin, s.dirty = s.next.host, s.next.pin, true // the new term and its host are one fact
+	if e.Term != s.term {
+		s.keep = true
+		if s.next != nil {
+			s.host, s.pin, s.dirty = s.next.host, s.next.pin, true // the new term and its host are one fact
+		}
 	}
 	s.seq, s.hash, s.term = e.Seq, e.Hash, e.Term
 	s.trail.add(e)
@@ -285,8 +309,14 @@ func (s *seat) move(e *space.Entry) error {
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", e.Seq, err)
 	}
-	s.sec.Pending, s.sec.Commit = nil, ""
+	s.settled()
 	return s.enter(next)
+}
+
+// settled is for a seat that knows what became of its own commit.
+func (s *seat) settled() {
+	s.keep = s.keep || s.sec.Pending != nil
+	s.sec.Pending, s.sec.Commit = nil, ""
 }
 
 // after is the group that a commit makes. It refuses one that does not hold, or does something else than its clear part says.
@@ -323,7 +353,7 @@ func (s *seat) after(e *space.Entry, c space.CommitClear) (*seal.Group, error) {
 // wrong is its sender's fault, and stops nobody. The host has counted an epoch; the group stays as it is, and so does its key.
 func (s *seat) skip(e *space.Entry, why error) error {
 	s.sec.Void = append(s.sec.Void, e.Seq)
-	s.sec.Pending, s.sec.Commit = nil, ""
+	s.settled()
 	s.unreadable[e.Env.From]++
 	s.tellLater(fmt.Sprintf("%s sent a change of members that does not hold, and nothing came of it (entry %d: %s); %s may remove it",
 		escape(s.name(e.Env.From)), e.Seq, clip(why.Error()), escape(s.name(s.keeper()))))
@@ -357,7 +387,6 @@ func (r *Room) arrived(s *seat, n note) {
 		r.later(func(ctx context.Context) { r.removeLeft(ctx, s) })
 	case space.ClassMessage:
 		if s.mail(n) {
-			s.unread.add(n.entry.Seq)
 			s.wakes.add(n.entry.Env.ID)
 			r.wakesUsedUp(s)
 			r.rouse(s)

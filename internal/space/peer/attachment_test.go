@@ -189,7 +189,7 @@ func TestAHostThatLiesAboutAttachments(t *testing.T) {
 	if n := a.count("SELECT count(*) FROM space_piece"); n != 0 {
 		t.Errorf("%d pieces are kept after their time", n)
 	}
-	b.exec("UPDATE peer_entry SET at = at - ?", space.PieceLife.Microseconds())
+	b.exec("UPDATE peer_log SET at = at - ?", space.PieceLife.Microseconds())
 	read(fault.NotFound, "a host keeps attachments for 30 days")
 }
 

@@ -63,6 +63,9 @@ func (s *seat) pinOf(host string) string {
 // moveTo follows the host at that address, or this very daemon when it is
 // empty, if that is the space's host now. The caller holds s.mu.
 func (r *Room) moveTo(ctx context.Context, s *seat, host, pin string) bool {
+	if r.current(ctx, s) != nil {
+		return false
+	}
 	var l link = inside{invoke: r.invoke, tenant: s.tenant, as: s.id}
 	if host != "" {
 		l = newOutside(host, pin)

@@ -52,9 +52,10 @@ func (r *Room) fork(ctx context.Context, s *seat, l link, at place, theirs []*sp
 	if err := ahead[0].Follow(to, last.Hash, last.Term); err != nil {
 		return err
 	}
-	if err := r.rewind(ctx, s, last, entries[to:]); err != nil {
+	if err := r.rewind(ctx, s, last, entries[to:], ahead); err != nil {
 		return err
 	}
+	ahead = ahead[min(s.seq-to, int64(len(ahead))):] // another seat filed some of it, up to the new term
 	s.next = &at
 	err = r.follow(ctx, s, ahead)
 	s.next = nil
@@ -117,8 +118,9 @@ func (s *seat) began(taken *space.Entry) error {
 	return nil
 }
 
-// rewind goes back to an entry and takes the undone ones behind it off the log.
-func (r *Room) rewind(ctx context.Context, s *seat, last *space.Entry, undone []*space.Entry) error {
+// rewind goes back to an entry. The log goes on from there on a line that has what is ahead, or on one of its own: other seats may still
+// be on this one.
+func (r *Room) rewind(ctx context.Context, s *seat, last *space.Entry, undone, ahead []*space.Entry) error {
 	epoch, void := s.group.Epoch(), slices.DeleteFunc(slices.Clone(s.sec.Void), func(seq int64) bool { return seq > last.Seq })
 	for _, e := range undone {
 		if e.Class == space.ClassCommit && !slices.Contains(s.sec.Void, e.Seq) {
@@ -144,18 +146,28 @@ func (r *Room) rewind(ctx context.Context, s *seat, last *space.Entry, undone []
 	s.sec.Void = void
 	s.sec.Keys = slices.DeleteFunc(slices.Clone(s.sec.Keys), func(k seal.EpochKey) bool { return k.Epoch > epoch+uint64(len(void)) })
 	s.seq, s.hash, s.term = last.Seq, last.Hash, last.Term
+	on := s.log
 	if err = s.enter(g); err == nil {
 		err = r.db.Write(ctx, func(tx *db.Tx) error {
+			s.log = on
 			if err := r.sayAgain(tx, s, again); err != nil {
 				return err
 			}
-			for _, table := range []string{"peer_entry", "peer_said"} {
+			if err := r.branch(tx, s, ahead); err != nil {
+				return err
+			}
+			for _, table := range []string{"peer_mark", "peer_said"} {
 				if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND seat = ? AND seq > ?", s.tenant, s.id, last.Seq); err != nil {
 					return err
 				}
 			}
 			return r.saveSeat(tx, s)
 		})
+	}
+	if err != nil {
+		s.log = on
+	} else {
+		s.heard = last.Seq
 	}
 	return errors.Join(err, r.reload(ctx, s)) // what is stored counts, either way
 }

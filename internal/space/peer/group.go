@@ -105,7 +105,7 @@ func (r *Room) once(ctx context.Context, s *seat, t thing) error {
 		return err
 	}
 	s.said = env.Seq
-	return r.catchUp(ctx, s, t.id, a.Seq)
+	return r.shown(ctx, s, &env, a)
 }
 
 // removeLeft commits the removal of those who left. Every member that is there

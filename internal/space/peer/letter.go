@@ -115,7 +115,7 @@ func (r *Room) replying(ctx context.Context, s *seat, in SendIn) (root, to strin
 	if in.ReplyTo == "" {
 		return "", in.To, nil
 	}
-	found, err := r.messages(ctx, s, "env = ?", 1, in.ReplyTo)
+	found, err := r.messages(ctx, s, "l.env = ?", 1, in.ReplyTo)
 	if err != nil {
 		return "", "", err
 	}
@@ -158,7 +158,7 @@ const scanned = 10_000
 func (r *Room) search(ctx context.Context, s *seat, in InboxIn) ([]item, error) {
 	thread := in.Thread
 	if thread != "" {
-		found, err := r.messages(ctx, s, "env = ?", 1, thread)
+		found, err := r.messages(ctx, s, "l.env = ?", 1, thread)
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +173,7 @@ func (r *Room) search(ctx context.Context, s *seat, in InboxIn) ([]item, error) 
 	var out []item
 	const page = 200
 	for seen := 0; seen < scanned && len(out) < in.Limit; seen += page {
-		items, err := r.messages(ctx, s, "seq < ? ORDER BY seq DESC", page, before)
+		items, err := r.messages(ctx, s, "l.seq < ? ORDER BY l.seq DESC", page, before)
 		if err != nil || len(items) == 0 {
 			return out, err
 		}

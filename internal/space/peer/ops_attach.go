@@ -144,7 +144,7 @@ func (r *Room) opAttachment(ctx context.Context, in AttachmentIn) (Attachment, e
 	}
 	defer s.mu.Unlock()
 	r.fresh(ctx, s) // it may have been said a moment ago
-	found, err := r.messages(ctx, s, "env = ?", 1, in.ID)
+	found, err := r.messages(ctx, s, "l.env = ?", 1, in.ID)
 	if err != nil {
 		return Attachment{}, err
 	}

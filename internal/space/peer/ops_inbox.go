@@ -74,10 +74,10 @@ func (r *Room) opInbox(ctx context.Context, in InboxIn) (Inbox, error) {
 		if before <= 0 {
 			before = s.seq + 1
 		}
-		items, err = r.messages(ctx, s, "seq < ? ORDER BY seq DESC", in.Limit, before)
+		items, err = r.messages(ctx, s, "l.seq < ? ORDER BY l.seq DESC", in.Limit, before)
 		slices.Reverse(items)
 	} else {
-		items, err = r.messages(ctx, s, "read_at = 0 AND seq >= ? ORDER BY seq", in.Limit, s.unread.from)
+		items, err = r.messages(ctx, s, unreadOf+" ORDER BY l.seq", in.Limit, s.me.Card().ID, s.unread.from)
 	}
 	if err != nil {
 		return Inbox{}, err
@@ -186,8 +186,7 @@ func (m Message) String() string {
 // read records that messages were handed to whoever sits here, and tells the
 // senders. oldest says that nothing before them is unread.
 func (r *Room) read(ctx context.Context, s *seat, of []letter, oldest bool) error {
-	err := r.mark(ctx, s, of, "read_at = ?, surfaced_at = CASE WHEN surfaced_at = 0 THEN ? ELSE surfaced_at END",
-		func(now time.Time) []any { return []any{now, now} })
+	err := r.mark(ctx, s, of, true)
 	if err != nil || len(of) == 0 {
 		return err
 	}
@@ -200,21 +199,24 @@ func (r *Room) read(ctx context.Context, s *seat, of []letter, oldest bool) erro
 // surfaced records that messages reached the agent that sits here, and tells
 // the senders.
 func (r *Room) surfaced(ctx context.Context, s *seat, of []letter, how string) error {
-	err := r.mark(ctx, s, of, "surfaced_at = ?", func(now time.Time) []any { return []any{now} })
+	err := r.mark(ctx, s, of, false)
 	if err != nil || len(of) == 0 {
 		return err
 	}
 	return r.receipt(ctx, s, space.ReceiptClear{Surfaced: ids(of), How: how})
 }
 
-func (r *Room) mark(ctx context.Context, s *seat, of []letter, set string, args func(time.Time) []any) error {
+func (r *Room) mark(ctx context.Context, s *seat, of []letter, read bool) error {
 	if len(of) == 0 {
 		return nil
 	}
 	return r.db.Write(ctx, func(tx *db.Tx) error {
+		surfaced, at := tx.Now(), time.Time{}
+		if read {
+			at = surfaced
+		}
 		for _, l := range of {
-			if _, err := tx.Exec("UPDATE peer_entry SET "+set+" WHERE tenant = ? AND seat = ? AND seq = ? AND read_at = 0",
-				append(args(tx.Now()), s.tenant, s.id, l.seq)...); err != nil {
+			if err := r.setMark(tx, s, l.seq, surfaced, at); err != nil {
 				return err
 			}
 		}

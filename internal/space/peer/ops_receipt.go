@@ -42,7 +42,7 @@ func (r *Room) opReceipt(ctx context.Context, in ReceiptIn) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	said, err := r.messages(ctx, s, "env = ?", 1, in.ID)
+	said, err := r.messages(ctx, s, "l.env = ?", 1, in.ID)
 	if err != nil {
 		return Receipt{}, err
 	}

@@ -88,11 +88,11 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 		s.mu.Lock()
 		v := Seat{Space: s.space, Title: s.sec.Base.Title, Username: s.name(s.me.Card().ID), State: s.state, Why: s.why,
 			Host: orElse(s.host, "this machine"), Online: s.online, Epoch: s.epoch(), Term: s.term, Seq: s.seq}
-		mine, from := s.owner == owner(c), s.unread
+		mine, n, unread := s.owner == owner(c), s.unread.n, s.unreadBy()
 		s.mu.Unlock()
 		v.Yours = mine
-		if mine && from.n > 0 {
-			v.Unread, v.UnreadSince = from.n, r.unreadSince(ctx, s, from)
+		if mine && n > 0 {
+			v.Unread, v.UnreadSince = n, r.unreadSince(ctx, unread)
 		}
 		out.Seats = append(out.Seats, v)
 		fmt.Fprintf(&b, "%s  %-8s  %s as %s, host: %s", v.Space, v.State, escape(v.Title), escape(v.Username), v.Host)
@@ -109,10 +109,9 @@ func (r *Room) opList(ctx context.Context, _ Nothing) (Seats, error) {
 }
 
 // unreadSince is when the first unread message came.
-func (r *Room) unreadSince(ctx context.Context, s *seat, u unread) time.Time {
+func (r *Room) unreadSince(ctx context.Context, unread []any) time.Time {
 	var at int64
-	if err := r.db.QueryRow(ctx, "SELECT at FROM peer_entry WHERE tenant = ? AND seat = ? AND seq >= ? AND read_at = 0 ORDER BY seq LIMIT 1",
-		s.tenant, s.id, u.from).Scan(&at); err != nil {
+	if err := r.db.QueryRow(ctx, "SELECT l.at"+mailOf+unreadOf+" ORDER BY l.seq LIMIT 1", unread...).Scan(&at); err != nil {
 		return time.Time{}
 	}
 	return db.Time(at)

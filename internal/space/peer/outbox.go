@@ -9,6 +9,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/space"
+	"tandem/internal/space/seal"
 )
 
 // Nothing that was acknowledged is lost. What a member is told to be stored or
@@ -42,14 +43,22 @@ func (r *Room) wait(ctx context.Context, s *seat, t thing) error {
 
 // keep sees to it that what a host stored is on this disk before its sender is
 // told: in the copy of the log, or in the outbox until the log shows it.
-func (r *Room) keep(ctx context.Context, s *seat, t thing, seq int64) error {
-	if err := r.catchUp(ctx, s, t.id, seq); err != nil {
+func (r *Room) keep(ctx context.Context, s *seat, t thing, env *seal.Envelope, a space.Accepted) error {
+	if err := r.shown(ctx, s, env, a); err != nil {
 		return err
 	}
 	if _, ok := s.shows(t.id); ok || !repeats(t.class) {
 		return nil
 	}
 	return r.wait(ctx, s, t)
+}
+
+// shown has an own envelope in the copy of the log, if that can be: without asking again where the host's answer was enough.
+func (r *Room) shown(ctx context.Context, s *seat, env *seal.Envelope, a space.Accepted) error {
+	if e := s.own(env, a); e != nil {
+		return r.follow(ctx, s, []*space.Entry{e})
+	}
+	return r.catchUp(ctx, s, env.ID, a.Seq)
 }
 
 // repeats says whether something is said again where the log that had it is not

@@ -77,6 +77,14 @@ func (r *Room) fillMarks(ctx context.Context, s *seat, said []mark) error {
 	return r.db.Write(ctx, func(tx *db.Tx) error { return r.keepMarks(tx, s, said) })
 }
 
+// aboutMine are the marks that may be about this seat's own messages.
+func (s *seat) aboutMine(said []mark) []mark {
+	if len(s.posted.order) == recentOwn {
+		return said // older ones are only on the disk
+	}
+	return slices.DeleteFunc(said, func(m mark) bool { _, ok := s.posted.at[m.env]; return !ok })
+}
+
 // marksOf is how far an own message has come, by member.
 func (r *Room) marksOf(ctx context.Context, s *seat, env string) (map[seal.MemberID]string, error) {
 	out := map[seal.MemberID]string{}
@@ -122,9 +130,8 @@ func (r *Room) letters(ctx context.Context, s *seat, limit int, where string, ar
 	if s.unread.n == 0 {
 		return nil, nil
 	}
-	rows, err := r.db.Query(ctx, "SELECT env, seq FROM peer_entry WHERE tenant = ? AND seat = ? AND seq >= ? AND read_at = 0"+where+
-		" ORDER BY seq LIMIT ?",
-		append(append([]any{s.tenant, s.id, s.unread.from}, args...), limit)...)
+	rows, err := r.db.Query(ctx, "SELECT l.env, l.seq"+mailOf+unreadOf+where+" ORDER BY l.seq LIMIT ?",
+		append(append(s.unreadBy(), args...), limit)...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (l letter, err error) { return l, rows.Scan(&l.id, &l.seq) })
 }
 
@@ -141,7 +148,7 @@ func (r *Room) unsurfaced(ctx context.Context, s *seat, texts []string) ([]lette
 	if named = named[:min(len(named), most)]; len(named) == 0 {
 		return nil, nil
 	}
-	return r.letters(ctx, s, most, " AND surfaced_at = 0 AND env IN (?"+strings.Repeat(", ?", len(named)-1)+")", named...)
+	return r.letters(ctx, s, most, " AND coalesce(m.surfaced_at, 0) = 0 AND l.env IN (?"+strings.Repeat(", ?", len(named)-1)+")", named...)
 }
 
 // announced are the ids of the first unread messages.

@@ -15,7 +15,6 @@ var sealed = []struct {
 	bound                func(tenant string, of []string) string
 }{
 	{"seat", "peer_seat", "secrets", []string{"id", "''"}, func(_ string, of []string) string { return of[0] }},
-	{"note", "peer_entry", "content", []string{"seat", "env"}, seatAnd},
 	{"outbox", "peer_outbox", "content", []string{"seat", "id"}, seatAnd},
 	{"invite", "peer_invite", "secret", []string{"seat", "plate"}, seatAnd},
 	{"attachment", "peer_attachment", "about", []string{"seat", "id"}, func(_ string, of []string) string { return of[1] }},

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -34,6 +35,8 @@ type Room struct {
 	open   func(ctx context.Context, tenant string) error
 
 	leased sync.Map // seat id → *leases
+	lines  sync.Map // tenant/space/line → *line
+	pulls  pulls
 
 	mu    sync.Mutex
 	seats map[string]*seat // by id
@@ -97,7 +100,7 @@ func New(c Config) *Room {
 // Start reads the seats and begins to follow their spaces. Those that stopped
 // are there too: a person has to decide about them.
 func (r *Room) Start(ctx context.Context) error {
-	if err := r.moveSeats(ctx); err != nil {
+	if err := errors.Join(r.moveSeats(ctx), r.joinLines(ctx)); err != nil {
 		return err
 	}
 	if err := r.take(ctx, ""); err != nil {
@@ -139,13 +142,24 @@ func (r *Room) openSeat(ctx context.Context, tenant, id string) (s *seat, err er
 			s, err = nil, fmt.Errorf("the seat %s cannot be read: %v", id, p)
 		}
 	}()
-	return r.readSeat(ctx, r.db.QueryRow(ctx, "SELECT "+seatColumns+" FROM peer_seat WHERE tenant = ? AND id = ?", tenant, id))
+	s, _, err = r.readSeat(ctx, r.db.QueryRow(ctx, "SELECT "+seatColumns+" FROM peer_seat WHERE tenant = ? AND id = ?", tenant, id))
+	return s, err
 }
 
-// Stop ends the following and waits for it.
+// Stop ends the following and waits for it. Seats whose group moved on, or that came far, are saved, so that the next start takes in
+// little again.
 func (r *Room) Stop() {
 	r.end()
 	r.work.Wait()
+	for _, s := range r.all() {
+		s.mu.Lock()
+		if s.state == active && !s.reread && (s.moves > 0 || s.seq-s.saved > savedEntries/8) {
+			if err := r.db.Write(context.WithoutCancel(r.ctx), func(tx *db.Tx) error { return r.savePlace(tx, s) }); err != nil {
+				r.log.Warn("seat not saved", "seat", s.id, "err", err)
+			}
+		}
+		s.mu.Unlock()
+	}
 }
 
 // add starts following with a seat.

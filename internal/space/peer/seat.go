@@ -49,7 +49,13 @@ type seat struct {
 	term       int64
 	joined     int64
 	sec        secrets
-	dirty      bool // sec differs from what is stored
+	dirty      bool   // sec differs from what is stored
+	log        string // which line of log of this machine's it is on; empty before its first entry
+	saved      int64  // the entry that it was saved with
+	moves      int    // changes of the group since then
+	keep       bool   // it has something that the log cannot tell
+	reread     bool   // what is in memory may be ahead of the disk, and counts for nothing
+	heard      int64  // as far as what entries call for was started
 	me         *seal.Identity
 	group      *seal.Group
 	link       link
@@ -76,6 +82,8 @@ type seat struct {
 	flushing   bool          // and is being sent
 	offering   bool          // own attachments are being given to a host that took over
 	offered    int64         // the term whose host has them
+	asked      time.Time     // when it asked the host for entries itself
+	invites    int           // open ones, as far as is known: somebody may knock
 	said       uint64        // the number of our last envelope that the host took, which the log may not have shown yet
 
 	// folded from the log
@@ -162,6 +170,7 @@ func (s *seat) enter(g *seal.Group) error {
 		delete(s.sec.Past, s.group.Epoch()-4)
 	}
 	s.group, s.sec.Group, s.dirty = g, g.Bytes(), true
+	s.moves++
 	if _, ok := s.key(k.Epoch); !ok {
 		s.sec.Keys = append(s.sec.Keys, k)
 	}

@@ -83,7 +83,7 @@ func (r *Room) send(ctx context.Context, s *seat, t thing) (space.Accepted, erro
 		switch {
 		case err == nil:
 			s.online, s.lost, s.said = true, nil, env.Seq
-			return a, r.keep(ctx, s, t, a.Seq)
+			return a, r.keep(ctx, s, t, &env, a)
 		case reason(err) == "epoch" || reason(err) == "sequence" || reason(err) == "seen":
 			last, s.said = err, 0
 			if err := r.sync(ctx, s, 0); err != nil {
@@ -125,6 +125,17 @@ func (r *Room) sendOrQueue(ctx context.Context, s *seat, t thing) (a space.Accep
 	}
 	a.ID = t.id
 	return a, true, r.wait(ctx, s, t)
+}
+
+// own is the entry that the host made of an envelope, when its answer tells all
+// of it: it stands right behind what is known here and has no facts of the
+// host's. Its hash shows that.
+func (s *seat) own(env *seal.Envelope, a space.Accepted) *space.Entry {
+	e := &space.Entry{Seq: a.Seq, Term: s.term, At: a.At, Class: env.Class, Env: env, Hash: a.Hash}
+	if a.Again || a.Seq != s.seq+1 || e.Chain(s.hash) != a.Hash {
+		return nil
+	}
+	return e
 }
 
 // catchUp follows the log as far as an entry of our own, so that what was sent

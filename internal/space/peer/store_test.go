@@ -1,17 +1,20 @@
 package peer
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"tandem/internal/db"
 )
 
-// What members of the first releases kept in two tables is in one afterwards:
-// entries with and without words, what was read and what was not, and which
-// messages are a member's own.
+// What members of the first releases kept, each for itself, is one log afterwards:
+// with class and sender whoever could open an entry, what was read and what was
+// not by seat, and which messages are a member's own. Whose history parted has
+// its own.
 func TestEntriesOfEarlierReleases(t *testing.T) {
 	ctx := t.Context()
 	d, err := db.Open(ctx, filepath.Join(t.TempDir(), "tandem.db"), nil)
@@ -31,29 +34,49 @@ func TestEntriesOfEarlierReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = d.Write(ctx, func(tx *db.Tx) error {
-		for seq, n := range []struct {
+		// Two seats with one history, of which the second came further, and one whose history parted after the first entry.
+		for _, s := range []string{"seat_a", "seat_b", "seat_c"} {
+			if _, err := tx.Exec("INSERT INTO peer_seat (tenant, id, owner, space, folder, state, why, host, pin, seq, hash, term, joined_seq, "+
+				"secrets, created_at, updated_at) VALUES ('t', ?, 'o', 'spc', '', 'active', '', '', '', 0, '', 1, 1, ?, 1, 1)", s,
+				[]byte("keys")); err != nil {
+				return err
+			}
+		}
+		for _, n := range []struct {
+			seats                  string
+			seq                    int
 			env, class, sender, to string
 			at, surfaced, read     int64
 		}{
-			{env: "host/1"}, // the host's own: no words
-			{"m_mine", "message", "mem_a", "mem_b", 20, 20, 20},
-			{"m_new", "message", "mem_b", "", 30, 0, 0},
-			{"m_woken", "message", "mem_b", "", 40, 41, 0},
-			{"m_read", "message", "mem_b", "", 50, 51, 52},
-			{"env_var", "var", "mem_b", "", 60, 0, 0},
-			{env: "m_theirs"}, // for somebody else
+			{seats: "a b c", seq: 1, env: "host/1"}, // the host's own: no words
+			{"a", 2, "m_mine", "message", "mem_a", "mem_b", 20, 20, 20},
+			{"b", 2, "m_mine", "message", "mem_a", "mem_b", 20, 0, 0},
+			{"a", 3, "m_new", "message", "mem_b", "", 30, 0, 0},
+			{seats: "b", seq: 3, env: "m_new"}, // did not open
+			{"a b", 4, "m_woken", "message", "mem_c", "", 40, 41, 0},
+			{"a b", 5, "m_read", "message", "mem_c", "", 50, 51, 52},
+			{"b", 6, "env_var", "var", "mem_c", "", 60, 0, 0},
+			{seats: "b", seq: 7, env: "m_theirs"}, // for somebody else
+			{"c", 2, "m_apart", "message", "mem_c", "", 20, 0, 0},
 		} {
-			if _, err := tx.Exec("INSERT INTO peer_log (tenant, seat, seq, env, entry) VALUES ('t', 's', ?, ?, ?)", seq+1, n.env,
-				"entry of "+n.env); err != nil {
-				return err
-			}
-			if n.class == "" {
-				continue
-			}
-			if _, err := tx.Exec("INSERT INTO peer_note (tenant, seat, seq, env, class, sender, recipient, at, content, surfaced_at, "+
-				"read_at) VALUES ('t', 's', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-				seq+1, n.env, n.class, n.sender, n.to, n.at, []byte("words of "+n.env), n.surfaced, n.read); err != nil {
-				return err
+			for s := range strings.FieldsSeq(n.seats) {
+				seat := "seat_" + s
+				class := "message"
+				if n.env == "host/1" || n.env == "env_var" {
+					class = "other"
+				}
+				if _, err := tx.Exec("INSERT INTO peer_log (tenant, seat, seq, env, entry) VALUES ('t', ?, ?, ?, ?)", seat, n.seq, n.env,
+					fmt.Sprintf(`{"seq":%d,"class":%q,"hash":"%064s"}`, n.seq, class, n.env)); err != nil {
+					return err
+				}
+				if n.class == "" {
+					continue
+				}
+				if _, err := tx.Exec("INSERT INTO peer_note (tenant, seat, seq, env, class, sender, recipient, at, content, surfaced_at, "+
+					"read_at) VALUES ('t', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+					seat, n.seq, n.env, n.class, n.sender, n.to, n.at, []byte("words of "+n.env), n.surfaced, n.read); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -65,16 +88,16 @@ func TestEntriesOfEarlierReleases(t *testing.T) {
 		t.Fatalf("%d, %v", n, err)
 	}
 	for query, want := range map[string]string{
-		"SELECT group_concat(env || '=' || entry, ' ') FROM (SELECT * FROM peer_entry ORDER BY seq)": "host/1=entry " +
-			"of host/1 m_mine=entry of m_mine m_new=entry of m_new m_woken=entry of m_woken m_read=entry of m_read env_var=entry of env_var " +
-			"m_theirs=entry of m_theirs",
-		"SELECT group_concat(cast(content AS TEXT), ' ') FROM (SELECT * FROM peer_entry ORDER BY seq)": "words of " +
-			"m_mine words of m_new words of m_woken words of m_read words of env_var",
-		"SELECT group_concat(env, ' ') FROM (SELECT * FROM peer_entry WHERE read_at = 0 ORDER BY seq)":                     "m_new m_woken",
-		"SELECT group_concat(env, ' ') FROM (SELECT * FROM peer_entry WHERE read_at = 0 AND surfaced_at = 0 ORDER BY seq)": "m_new",
-		"SELECT group_concat(class || sender || at, ' ') FROM (SELECT * FROM peer_entry WHERE class = 'message' ORDER BY seq)": "" +
-			"messagemem_a20 messagemem_b30 messagemem_b40 messagemem_b50",
-		"SELECT group_concat(env || seq || recipient, ' ') FROM peer_said": "m_mine2mem_b",
+		"SELECT group_concat(id || ' on ' || line, ', ') FROM (SELECT * FROM peer_seat ORDER BY id)": "seat_a on seat_b, seat_b on seat_b, " +
+			"seat_c on seat_c",
+		"SELECT group_concat(env || ' ' || class || ' ' || sender || ' ' || recipient || ' ' || at, ', ') FROM " +
+			"(SELECT * FROM peer_log WHERE line = 'seat_b' ORDER BY seq)": "host/1    0, m_mine message mem_a mem_b 20, " +
+			"m_new message mem_b  30, m_woken message mem_c  40, m_read message mem_c  50, env_var var mem_c  60, m_theirs    0",
+		"SELECT group_concat(line || seq || ltrim(hash, '0'), ' ') FROM (SELECT * FROM peer_log WHERE line <> 'seat_b' ORDER BY seq)": "" +
+			"seat_c1host/1 seat_c2m_apart",
+		"SELECT group_concat(seat || seq || '/' || surfaced_at || '/' || read_at, ' ') FROM (SELECT * FROM peer_mark ORDER BY seat, seq)": "" +
+			"seat_a2/20/20 seat_a4/41/0 seat_a5/51/52 seat_b3/1/1 seat_b4/41/0 seat_b5/51/52 seat_b7/1/1",
+		"SELECT group_concat(seat || env || seq || recipient, ' ') FROM peer_said": "seat_am_mine2mem_b",
 	} {
 		var got string
 		if err := d.QueryRow(ctx, query).Scan(&got); err != nil || got != want {

@@ -91,28 +91,6 @@ func (r *Room) adopt(ctx context.Context, s *seat, here inside, term int64) erro
 	return err
 }
 
-// entries are this seat's copy of the log.
-func (r *Room) entries(ctx context.Context, s *seat) ([]*space.Entry, error) {
-	rows, err := r.db.Query(ctx, "SELECT entry FROM peer_entry WHERE tenant = ? AND seat = ? ORDER BY seq", s.tenant, s.id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []*space.Entry
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		e := new(space.Entry)
-		if err := json.Unmarshal([]byte(text), e); err != nil {
-			return nil, fmt.Errorf("read a stored entry: %w", err)
-		}
-		out = append(out, e)
-	}
-	return out, rows.Err()
-}
-
 // tell lets a host of an earlier term know that it is over, as soon as it can be
 // reached, so that no member meets it first. The caller holds s.mu.
 func (r *Room) tell(s *seat, old string) {

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,6 +40,9 @@ func TestAForkShows(t *testing.T) {
 	}
 	entries[at].Env, entries[at+1].Env = entries[at+1].Env, entries[at].Env
 	err = h.db.Write(t.Context(), func(tx *db.Tx) error {
+		if err := errors.Join(h.peers.split(tx, cy, cy.seq), h.peers.saveSeat(tx, cy)); err != nil { // the others keep theirs
+			return err
+		}
 		for _, e := range entries[at:] {
 			e.Hash = e.Chain(entries[e.Seq-2].Hash)
 			text, err := json.Marshal(e)
@@ -46,8 +50,8 @@ func TestAForkShows(t *testing.T) {
 				return err
 			}
 			env := fmt.Sprintf("moved/%d", e.Seq)
-			if _, err := tx.Exec("UPDATE peer_entry SET entry = ?, env = ?, content = NULL WHERE seat = ? AND seq = ?", string(text), env, cy.id,
-				e.Seq); err != nil {
+			if _, err := tx.Exec("UPDATE peer_log SET entry = ?, env = ?, hash = ? WHERE line = ? AND seq = ?", string(text), env, e.Hash,
+				cy.log, e.Seq); err != nil {
 				return err
 			}
 		}

@@ -172,6 +172,11 @@ func (k EpochKey) Open(me *Identity, sender Card, recipient *Card, e *Envelope) 
 	if err := e.Verify(e.Space, sender); err != nil {
 		return nil, err
 	}
+	return k.Reopen(me, sender, recipient, e)
+}
+
+// Reopen opens what was verified when it was stored.
+func (k EpochKey) Reopen(me *Identity, sender Card, recipient *Card, e *Envelope) ([]byte, error) {
 	if e.Epoch != k.Epoch {
 		return nil, refuseKind(ErrEpoch, "the envelope is of epoch %d, the key of %d", e.Epoch, k.Epoch)
 	}
