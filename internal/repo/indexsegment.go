@@ -190,12 +190,12 @@ func (s *IndexSegment) entry(i int) indexEntry {
 
 // byIDFrom is the first place in the order of ids that is not below id.
 func (s *IndexSegment) byIDFrom(id string) int {
-	return searchIDs(s.count, id, func(k int) bool { return string(s.id(int(u32(s.byID, 4*k)))) >= id })
+	return SearchIDs(s.count, id, func(k int) bool { return string(s.id(int(u32(s.byID, 4*k)))) >= id })
 }
 
-// searchIDs is the first of n sorted ids that is not below id, as above tells. Ids
+// SearchIDs is the first of n sorted ids that is not below id, as above tells. Ids
 // are as good as random, so their first bytes tell about where that is.
-func searchIDs(n int, id string, above func(k int) bool) int {
+func SearchIDs(n int, id string, above func(k int) bool) int {
 	var first [4]byte
 	copy(first[:], id)
 	guess := int(uint64(binary.BigEndian.Uint32(first[:])) * uint64(n) >> 32)
@@ -230,7 +230,7 @@ func (s *IndexSegment) find(id CommitID) (int, bool) {
 }
 
 func (s *IndexSegment) changeFrom(id string) int {
-	return searchIDs(s.changes, id, func(c int) bool { return string(s.changeID(c)) >= id })
+	return SearchIDs(s.changes, id, func(c int) bool { return string(s.changeID(c)) >= id })
 }
 
 func (s *IndexSegment) changePositions(change ChangeID) []int {

@@ -5,22 +5,52 @@ import "context"
 // dirOf is a directory that may be in conflict: the ids of its terms.
 type dirOf Merge[TreeID]
 
+// listing is a directory's entries in order. Of one that is not in conflict nothing is made for entries that nobody looks at:
+// a walk through a long history passes most of them by.
+type listing struct {
+	plain  Tree
+	names  []string
+	values []Merge[TreeValue]
+}
+
+func (l listing) size() int { return max(len(l.plain), len(l.names)) }
+
+func (l listing) name(i int) string {
+	if l.plain != nil {
+		return l.plain[i].Name
+	}
+	return l.names[i]
+}
+
+func (l listing) value(i int) Merge[TreeValue] {
+	if l.plain != nil {
+		return Merge[TreeValue]{l.plain[i].Value}
+	}
+	return l.values[i]
+}
+
+// same says whether an entry stands for what an entry of another listing does.
+func (l listing) same(i int, o listing, j int) bool {
+	if l.plain != nil && o.plain != nil {
+		return l.plain[i].Value == o.plain[j].Value
+	}
+	return l.value(i).Equal(o.value(j))
+}
+
 // read lists a directory's entries in order, each resolved as far as that can
 // be done without looking inside.
-func (d dirOf) read(ctx context.Context, s Store) (names []string, values []Merge[TreeValue], err error) {
+func (d dirOf) read(ctx context.Context, s Store) (listing, error) {
 	trees := make([]Tree, len(d))
 	for i, id := range d {
+		var err error
 		if trees[i], err = s.Tree(ctx, id); err != nil {
-			return nil, nil, err
+			return listing{}, err
 		}
 	}
 	if len(trees) == 1 {
-		for _, e := range trees[0] {
-			names = append(names, e.Name)
-			values = append(values, Merge[TreeValue]{e.Value})
-		}
-		return names, values, nil
+		return listing{plain: trees[0]}, nil
 	}
+	var l listing
 	for name, v := range mergedEntries(trees) {
 		if t, ok := v.Trivial(); ok {
 			if t.IsAbsent() {
@@ -28,10 +58,10 @@ func (d dirOf) read(ctx context.Context, s Store) (names []string, values []Merg
 			}
 			v = Resolved(t)
 		}
-		names = append(names, name)
-		values = append(values, v)
+		l.names = append(l.names, name)
+		l.values = append(l.values, v)
 	}
-	return names, values, nil
+	return l, nil
 }
 
 // IsPresent says whether a value is not plain absence.
@@ -55,16 +85,16 @@ func walkDir(ctx context.Context, s Store, dir Path, d dirOf, m Matcher, visit f
 	if !m.Visit(dir) {
 		return nil
 	}
-	names, values, err := d.read(ctx, s)
+	l, err := d.read(ctx, s)
 	if err != nil {
 		return err
 	}
-	for i, name := range names {
-		path := dir.Join(name)
-		if isDir(values[i]) {
-			err = walkDir(ctx, s, path, dirOf(treeIDs(values[i])), m, visit)
+	for i := range l.size() {
+		path, value := dir.Join(l.name(i)), l.value(i)
+		if isDir(value) {
+			err = walkDir(ctx, s, path, dirOf(treeIDs(value)), m, visit)
 		} else if m.Match(path) {
-			err = visit(path, values[i])
+			err = visit(path, value)
 		}
 		if err != nil {
 			return err
@@ -85,19 +115,19 @@ func conflictsIn(ctx context.Context, s Store, dir Path, d dirOf, m Matcher, vis
 	if !m.Visit(dir) {
 		return nil
 	}
-	names, values, err := d.read(ctx, s)
-	if err != nil {
+	l, err := d.read(ctx, s)
+	if err != nil || l.plain != nil {
 		return err
 	}
-	for i, name := range names {
-		if values[i].IsResolved() {
+	for i, value := range l.values {
+		if value.IsResolved() {
 			continue
 		}
-		path := dir.Join(name)
-		if isDir(values[i]) {
-			err = conflictsIn(ctx, s, path, dirOf(treeIDs(values[i])), m, visit)
+		path := dir.Join(l.names[i])
+		if isDir(value) {
+			err = conflictsIn(ctx, s, path, dirOf(treeIDs(value)), m, visit)
 		} else if m.Match(path) {
-			err = visit(path, values[i])
+			err = visit(path, value)
 		}
 		if err != nil {
 			return err
@@ -153,30 +183,30 @@ func diffDirs(ctx context.Context, s Store, dir Path, a, b dirOf, m Matcher, vis
 	if Merge[TreeID](a).Equal(Merge[TreeID](b)) || !m.Visit(dir) {
 		return nil
 	}
-	namesA, valuesA, err := a.read(ctx, s)
+	from, err := a.read(ctx, s)
 	if err != nil {
 		return err
 	}
-	namesB, valuesB, err := b.read(ctx, s)
+	to, err := b.read(ctx, s)
 	if err != nil {
 		return err
 	}
 	absent := Resolved(TreeValue{})
-	for i, j := 0, 0; i < len(namesA) || j < len(namesB); {
+	for i, j := 0, 0; i < from.size() || j < to.size(); {
 		before, after, name := absent, absent, ""
 		switch {
-		case j == len(namesB) || i < len(namesA) && namesA[i] < namesB[j]:
-			name, before = namesA[i], valuesA[i]
+		case j == to.size() || i < from.size() && from.name(i) < to.name(j):
+			name, before = from.name(i), from.value(i)
 			i++
-		case i == len(namesA) || namesB[j] < namesA[i]:
-			name, after = namesB[j], valuesB[j]
+		case i == from.size() || to.name(j) < from.name(i):
+			name, after = to.name(j), to.value(j)
 			j++
 		default:
-			name, before, after = namesA[i], valuesA[i], valuesB[j]
 			i, j = i+1, j+1
-		}
-		if before.Equal(after) {
-			continue
+			if from.same(i-1, to, j-1) {
+				continue
+			}
+			name, before, after = from.name(i-1), from.value(i-1), to.value(j-1)
 		}
 		if err := diffEntry(ctx, s, dir.Join(name), before, after, m, visit, disk); err != nil {
 			return err

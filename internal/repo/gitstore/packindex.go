@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"sort"
 
 	"tandem/internal/repo"
 )
@@ -51,20 +50,11 @@ func (x *packIndex) id(i int) []byte { return x.ids[20*i : 20*i+20] }
 
 // find is the object's offset in the pack.
 func (x *packIndex) find(id string) (offset int64, ok bool) {
-	lo, hi := x.bucket(id[0])
-	i := lo + sort.Search(hi-lo, func(i int) bool { return string(x.id(lo+i)) >= id })
-	if i >= hi || string(x.id(i)) != id {
+	i := repo.SearchIDs(x.count, id, func(i int) bool { return string(x.id(i)) >= id })
+	if i >= x.count || string(x.id(i)) != id {
 		return 0, false
 	}
 	return x.offset(i)
-}
-
-func (x *packIndex) bucket(first byte) (lo, hi int) {
-	fan := x.data[8:]
-	if first > 0 {
-		lo = int(binary.BigEndian.Uint32(fan[4*int(first)-4:]))
-	}
-	return lo, int(binary.BigEndian.Uint32(fan[4*int(first):]))
 }
 
 func (x *packIndex) offset(i int) (int64, bool) {

@@ -280,21 +280,7 @@ func orEmpty(t, like set) set {
 func (ev *evaluator) within(ctx context.Context, x *Expr, s set) (set, error) {
 	switch x.kind {
 	case kFilter:
-		out := ev.empty()
-		for _, p := range members(s) {
-			c, err := ev.r.Store.Commit(ctx, ev.r.Index.ID(p))
-			if err != nil {
-				return nil, err
-			}
-			ok, err := ev.test(x.pred, c)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				out.Add(p)
-			}
-		}
-		return out, nil
+		return ev.filter(ctx, x.pred, s)
 	case kNegate:
 		t, err := ev.within(ctx, x.args[0], s)
 		if err != nil {
