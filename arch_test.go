@@ -54,7 +54,8 @@ var houseMap = []wall{
 	{pkg: "identity", may: "secret login/device identity/assertion"}, // it checks what a person's machine elsewhere signed
 	{pkg: "identity/assertion", pure: true},                          // what a control plane signed
 	{pkg: "policy", pure: true},
-	{pkg: "policy/book", may: "policy"},
+	{pkg: "policy/vocabulary", may: "policy", pure: true}, // the published names of the same things
+	{pkg: "policy/book", may: "policy policy/vocabulary"},
 	{pkg: "approval"},
 	{pkg: "journal"},
 	{pkg: "secret", may: "secret/wire"},
@@ -199,6 +200,8 @@ var houseMap = []wall{
 	{pkg: "cli", may: "cli/* jj tool/confine source/boxed"}, // this program starts itself to become a confined command, or to read documents
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires login/device"},
+	// a grant in the published vocabulary is what an operation takes
+	{pkg: "cli/policy", may: "cli/* client daemon settings spine rooms wires login/device policy/vocabulary"},
 	{pkg: "cli/automation", may: "cli/* wires automation/spec"}, // a definition is checked without a server
 	// a workspace's commands work on its copy
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica jj/config"},

@@ -9,7 +9,7 @@ var present = map[string]bool{
 	"audit.confirm": true, "audit.export": true, "audit.forget": true,
 	"budget.set": true, "connector.accept": true, "connector.command": true, "device.revoke": true,
 	"folder.grant": true, "forge.add": true, "forge.merge": true, "forge.post": true, "forge.remove": true,
-	"grant.add": true, "grant.revoke": true, "group.add": true, "group.remove": true,
+	"grant.add": true, "grant.take": true, "grant.revoke": true, "group.add": true, "group.remove": true,
 	"job.merge":   true,
 	"job.prepare": true,
 	"join.invite": true, "join.revoke": true,

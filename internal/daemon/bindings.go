@@ -116,6 +116,7 @@ var bindings = map[string]string{
 	"forge.sync":              byID,
 	"folder.revoke":           byName,
 	"grant.add":               byPerson,
+	"grant.take":              byPerson,
 	"group.add":               byPerson,
 	"group.remove":            byPerson,
 	"owner.add":               byPerson,

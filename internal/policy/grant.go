@@ -9,7 +9,7 @@ import (
 )
 
 // ScopedGrant says what a principal may do to a tree of resources, with which tools, to which data, and until when. A grant
-// that gives and names no data class covers public and internal data; one that denies and names none covers all of it.
+// that gives and names no data class covers the everyday ones (Everyday); one that denies and names none covers all of it.
 type ScopedGrant struct {
 	ID           string             `json:"grant_id"`
 	Principal    PrincipalRef       `json:"principal"`

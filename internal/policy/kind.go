@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // ResourceKind is the sort of thing a grant speaks of. AnyKind covers them all.
 type ResourceKind string
 
@@ -50,6 +52,9 @@ var kinds = []ResourceKind{
 
 var knownKind = setOf(kinds)
 
+// Kinds are all of them, without AnyKind.
+func Kinds() []ResourceKind { return slices.Clone(kinds) }
+
 // AccessPermission is what may be done to a resource. Each one includes seeing that the resource exists.
 type AccessPermission string
 
@@ -64,6 +69,9 @@ const (
 )
 
 var permissions = []AccessPermission{CanView, CanRead, CanEdit, CanExecute, CanDelegate, CanAdmin}
+
+// Permissions are all six.
+func Permissions() []AccessPermission { return slices.Clone(permissions) }
 
 // bits is a set of permissions; zero is the empty set and the sign of an unknown name.
 type bits uint8
@@ -108,6 +116,19 @@ var classes = []DataClass{Public, Internal, Confidential, Restricted, Executive,
 	SourceCode, FinancialRecord}
 
 var knownClass = setOf(classes)
+
+// Classes are all of them, without AnyClass.
+func Classes() []DataClass { return slices.Clone(classes) }
+
+// Everyday are the classes that a grant covers when it gives and names none: what nobody called sensitive.
+func Everyday() (out []DataClass) {
+	for _, c := range classes {
+		if c.everyday() {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // Effect is the answer. The zero Effect is Deny, so that a forgotten answer refuses.
 type Effect uint8

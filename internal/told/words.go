@@ -52,6 +52,7 @@ var phrases = map[string][2]string{
 	"device.wrong":            {"showed a wrong proof from a device", "show a proof from a device"},
 	"folder.grant":            {"let sessions work in", "let sessions work in"},
 	"folder.revoke":           {"took a folder from sessions:", "take a folder from sessions:"},
+	"grant.take":              {"gave a grant that was written elsewhere:", "give a grant that was written elsewhere:"},
 	"forge.merge":             {"merged a pull request at its forge", "merge a pull request at its forge"},
 	"forge.moved":             {"found something new at a forge", "look at a forge"},
 	"forge.post":              {"posted a job as a pull request", "post a job as a pull request"},

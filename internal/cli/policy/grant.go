@@ -32,12 +32,16 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			var given session.FoldersOut
-			if in.Principal == "" && !k.JSON {
+			if in.Principal == "" && !k.JSON && !in.Published {
 				if given, err = op.Do(cmd.Context(), k, session.FolderList, session.Nothing{}); err != nil {
 					return err
 				}
 			}
 			return k.Show(out, func(w io.Writer) {
+				if in.Published {
+					printJSON(w, out.Published)
+					return
+				}
 				if len(given.Folders) > 0 {
 					fmt.Fprintln(w, "folders that sessions may work in:")
 					printFolders(w, given.Folders)
@@ -63,6 +67,7 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 	cmd.Flags().StringVar(&in.Principal, "principal", "", "only those that speak of this actor, as kind:name")
 	cmd.Flags().BoolVar(&in.Revoked, "revoked", false, "also those that were taken back")
 	cmd.Flags().BoolVar(&in.House, "house", false, "also the house's own")
+	cmd.Flags().BoolVar(&in.Published, "published", false, "print them as ScopedGrants of the published vocabulary")
 	return cmd
 }
 

@@ -23,9 +23,10 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		Long: "Rules are written in Cedar: permit and forbid, with @ask for what needs an approval, @approvers for who may give it " +
 			"(people and groups), @critical where two people have to, @presence(\"passkey\") for how they show that they are here, " +
 			"@others where it is not the person for whom it is asked, @reason and @id. A denial always wins, and what nothing grants is refused."}
-	policy.AddCommand(newShow(k), newExplain(k), newWhyNot(k), newTest(k), newEdit(k), newLabel(k))
+	policy.AddCommand(newShow(k), newExplain(k), newWhyNot(k), newTest(k), newEdit(k), newLabel(k),
+		newVocabulary(k), newContext(k))
 	grant := &cobra.Command{Use: "grant", Short: "Grants: who may do what to which resources, until when"}
-	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantRevoke(k), newGrantFolder(k), newGrantUnconfined(k))
+	grant.AddCommand(newGrantList(k), newGrantAdd(k), newGrantTake(k), newGrantRevoke(k), newGrantFolder(k), newGrantUnconfined(k))
 	return []*cobra.Command{policy, grant, newGroup(k), newAccess(k)}
 }
 

@@ -13,6 +13,7 @@ import (
 	"tandem/internal/id"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/policy/vocabulary"
 )
 
 // GrantsIn asks for grants.
@@ -20,12 +21,15 @@ type GrantsIn struct {
 	Principal string `json:"principal,omitempty" jsonschema:"only those that speak of this actor, as kind:name"`
 	Revoked   bool   `json:"revoked,omitempty" jsonschema:"also those that were taken back"`
 	House     bool   `json:"house,omitempty" jsonschema:"also the house's own"`
+	Published bool   `json:"published,omitempty" jsonschema:"write them as ScopedGrants of the published vocabulary, too"`
 }
 
 // GrantsOut lists grants.
 type GrantsOut struct {
 	Version int64       `json:"version"`
 	Grants  []GrantView `json:"grants"`
+
+	Published []vocabulary.ScopedGrant `json:"published,omitempty" jsonschema:"the same grants, in the published vocabulary"`
 }
 
 // GrantIn gives somebody a right.
@@ -115,6 +119,9 @@ func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
 				why = "it ended at " + g.ExpiresAt.UTC().Format(time.RFC3339)
 			}
 			out.Grants = append(out.Grants, g.view(why))
+			if in.Published {
+				out.Published = append(out.Published, vocabulary.Grant(tenant, &g.ScopedGrant))
+			}
 		}
 		return nil
 	})

@@ -95,7 +95,8 @@ func (b *Book) Ops() []op.Op {
 		PolicyLabel.State(op.Spec{Right: "policy.edit", Method: "PUT", Path: "/policy/label", Present: true, People: true,
 			Doc: "Say which class of data lies in a tree, or take that back. Grants and the boundary then treat it so. Needs a person present."},
 			func(LabelIn) op.Resource { return atPolicy() }, b.label),
-	}, slices.Concat(b.grantOps(), b.groupOps(), b.ownerOps(), b.awayOps(), b.accessOps())...)
+	}, slices.Concat(b.grantOps(), b.groupOps(), b.ownerOps(), b.awayOps(), b.accessOps(),
+		b.publishedOps())...)
 }
 
 func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {

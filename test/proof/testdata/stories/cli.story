@@ -348,6 +348,15 @@ your-server> tandem policy why-not --actor builder --op resource.put --resource 
   shows builder
 your-server> tandem access
   shows WHO
+your-server> tandem policy vocabulary
+  shows "StrictTenantContext"
+your-server> tandem policy vocabulary ScopedGrant
+  shows "title": "ScopedGrant"
+your-server> tandem policy context
+  shows "tenant_context"
+your-server$ o='"organization_id": "local", "workspace_id": "*", "resource_kind": "tandem_resource", "resource_id": "/plans"'; echo '{"grant_id": "theirs", "principal": {"kind": "agent_worker", "id": "builder"}, "effect": "allow", "permissions": ["read"], "resource": {'"$o"'}, "data_classes": [], "tool_patterns": [], "grant_source": "direct"}' >grant.json
+your-server> tandem grant take grant.json
+  shows allow for agent:builder on resource:/plans
 your-server> tandem access builder
 your-server> tandem access --resource folder:/srv/shop
 your-server> tandem policy label folder:/home/me/customers customer_data

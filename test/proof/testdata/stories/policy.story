@@ -7,6 +7,12 @@ laptop> tandem grant add 'session:*' resource:/prod --ask --can edit --note 'pro
 laptop> tandem grant add '*' folder:/home/me/private --deny --can view
 laptop> tandem grant list
   shows folder:/home/me/private
+laptop> tandem policy vocabulary ScopedGrant
+  shows "title": "ScopedGrant"
+laptop> tandem policy context
+  shows "tenant_context"
+laptop> tandem grant list --published
+  shows "grant_source": "direct"
 let grt_… laptop$ tandem grant list --json | grep -o 'grt_[a-z0-9]*' | head -1
 laptop> tandem grant revoke grt_…
 laptop> tandem policy label folder:/home/me/customers customer_data
