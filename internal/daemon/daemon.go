@@ -96,6 +96,7 @@ type Daemon struct {
 	lastUse  atomic.Int64
 	opened   opened
 	before   func(step string) error // of a start; for the tests alone
+	storage  storage                 // what tenants keep
 }
 
 // Run starts the daemon and returns when ctx ends, when somebody stopped it,

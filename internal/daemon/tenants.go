@@ -84,5 +84,9 @@ func (d *Daemon) allows(row func(query string, args ...any) *sql.Row, tenant str
 // tenantUses is what a tenant used of it.
 func (d *Daemon) tenantUses(ctx context.Context, tenant, period string) (identity.TenantUse, error) {
 	used, sessions, err := d.rooms.session.TenantUsed(ctx, tenant, session.Period(period))
-	return identity.TenantUse{Cost: int64(used.Cost), Sessions: sessions}, err
+	if err != nil {
+		return identity.TenantUse{}, err
+	}
+	bytes, err := d.weigh(ctx, tenant, weighedFor)
+	return identity.TenantUse{Cost: int64(used.Cost), Sessions: sessions, Bytes: bytes}, err
 }

@@ -25,8 +25,8 @@ const (
 // tenantPrefix begins the ids of tenants.
 const tenantPrefix = "ten"
 
-// maxTenants bounds how many there are, and maxReason how much is said about one.
-const maxTenants, maxReason = 1000, 300
+// MaxTenants bounds how many there are, and maxReason how much is said about one.
+const MaxTenants, maxReason = 1000, 300
 
 // Tenant is one of them.
 type Tenant struct {
@@ -114,7 +114,7 @@ func (r *Room) Open(ctx context.Context, tenant string) error {
 	err = r.opened(ctx, t)
 	if r.keeps() {
 		r.mu.Lock()
-		if len(r.open) > maxTenants {
+		if len(r.open) > MaxTenants {
 			clear(r.open)
 		}
 		r.open[tenant] = openness{turn, err}

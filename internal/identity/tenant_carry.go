@@ -202,7 +202,7 @@ func (r *Room) room(tx *db.Tx, where string) error {
 	if err := tx.QueryRow("SELECT count(*) FROM tenant WHERE state <> ?", TenantErased).Scan(&n); err != nil {
 		return err
 	}
-	if n >= maxTenants {
+	if n >= MaxTenants {
 		return fault.New(fault.Exhausted, where, "there are %d tenants, as many as a server has", n)
 	}
 	return nil

@@ -80,6 +80,13 @@ func limitInput(v *visit) (in identity.TenantLimitIn, err error) {
 		}
 		in.Sessions = &n
 	}
+	if text := v.field("storage"); text != "" {
+		n, err := identity.ParseStorage(text)
+		if err != nil {
+			return in, err
+		}
+		in.Bytes = &n
+	}
 	return in, nil
 }
 
@@ -98,6 +105,9 @@ func used(t *identity.Tenant) string {
 	}
 	if n := t.Limits.Sessions; n > 0 {
 		out = append(out, fmt.Sprintf("%d of %d sessions", t.Use.Sessions, n))
+	}
+	if n := t.Limits.Bytes; n > 0 {
+		out = append(out, identity.Storage(t.Use.Bytes)+" of "+identity.Storage(n))
 	}
 	return strings.Join(out, ", ")
 }

@@ -9,7 +9,7 @@ your-server> tandem tenant list
   shows acme
 your-server> tandem tenant show acme
   shows is active
-your-server> tandem tenant limit acme --money 20usd --sessions 50
+your-server> tandem tenant limit acme --money 20usd --sessions 50 --storage 2gb
   shows acme may use 20usd and may keep 50 sessions
 your-server> tandem tenant limit acme --money 5usd --period day
   shows may use 5usd a day
