@@ -34,7 +34,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	cmd.AddCommand(newAdd(k), newPlan(k), newUpdate(k), newDone(k), newBlock(k), newHandoff(k), newDepend(k), newFinding(k), newFindings(k),
 		newShow(k), newEdit(k), newCancel(k), newComment(k), task(k, "reopen", "Open a done or cancelled task again", peer.BoardReopen),
 		task(k, "claim", "Claim a task", peer.BoardClaim), task(k, "unclaim", "Release a task back to open", peer.BoardUnclaim),
-		task(k, "take-back", "Free a task whose holder is gone", peer.BoardTakeBack), newStart(k))
+		task(k, "take-back", "Free a task whose holder is gone", peer.BoardTakeBack), newStart(k), newImport(k))
 	for _, c := range append(cmd.Commands(), cmd) {
 		space.Choose(c)
 	}

@@ -659,6 +659,8 @@ your-server> tandem board finding auth 'token leaks into the log' --severity hig
 your-server> tandem board findings --severity high
 your-server$ echo '{"tasks":[{"title":"one","ref":"a"},{"title":"two","depends_on":["a"]}]}' >plan.json
 your-server> tandem board plan plan.json
+not run: it needs a list of tasks, which board_import.txtar has: tandem board import TODO.md --dry-run
+not run: it needs a list of tasks, which board_import.txtar has: tandem board import issues.json
 your-server> tandem board cancel T-d4e5f6 'the feature was dropped'
 your-server$ tandem board reopen T-d4e5f6
 your-server$ tandem board claim T-d4e5f6

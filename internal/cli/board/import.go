@@ -1,0 +1,81 @@
+package board
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	rules "tandem/internal/board"
+	"tandem/internal/cli/kit"
+	"tandem/internal/cli/space"
+	"tandem/internal/op"
+	"tandem/internal/space/peer"
+)
+
+func newImport(k *kit.Kit) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{Use: "import FILE", Short: "Add tasks that stand elsewhere (- is standard input)",
+		Long: "Add the open tasks of a file to the board: issues of GitHub as JSON (gh issue list --json number,title,body,labels,state), " +
+			"an export of beads (one JSON object a line), or the boxes of a Markdown checklist that are not ticked. Priorities, labels and " +
+			"dependencies come along; a box waits for those that are set in below it. What is imported twice is there twice.",
+		Example: "  tandem board import TODO.md --dry-run\n  tandem board import issues.json", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := read(k, args[0])
+			if err != nil {
+				return err
+			}
+			tasks, err := brought(data)
+			if err != nil {
+				return err
+			}
+			if dry {
+				return k.Show(peer.PlanIn{Tasks: tasks}, func(w io.Writer) {
+					for _, t := range tasks {
+						fmt.Fprintln(w, kit.VisibleLine(t.Title))
+					}
+				})
+			}
+			which, err := space.Chosen(k, cmd, peer.Which{})
+			if err != nil {
+				return err
+			}
+			return add(cmd, k, tasks, which)
+		}}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be added, in order, and add nothing")
+	return cmd
+}
+
+// add puts tasks on the board, a plan's worth at a time; one that depends on a task of an earlier plan names that by its id.
+func add(cmd *cobra.Command, k *kit.Kit, tasks []peer.PlanTask, which peer.Which) error {
+	ids := map[string]string{}
+	var all peer.Planned
+	for part := range slices.Chunk(tasks, rules.MaxPlan) {
+		in := peer.PlanIn{Which: which}
+		for _, t := range part {
+			for i, d := range t.DependsOn {
+				if ids[d] != "" {
+					t.DependsOn[i] = ids[d]
+				}
+			}
+			in.Tasks = append(in.Tasks, t)
+		}
+		out, err := op.Do(cmd.Context(), k, peer.BoardPlan, in)
+		if err != nil {
+			if len(all.Tasks) > 0 {
+				err = fmt.Errorf("%d tasks were added before this went wrong: %w", len(all.Tasks), err)
+			}
+			return err
+		}
+		for i, l := range out.Tasks {
+			ids[part[i].Ref] = string(l.ID)
+		}
+		all.Tasks = append(all.Tasks, out.Tasks...)
+	}
+	return k.Show(all, func(w io.Writer) {
+		for _, l := range all.Tasks {
+			fmt.Fprintln(w, kit.Visible(l.String()))
+		}
+	})
+}
