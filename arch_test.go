@@ -141,6 +141,7 @@ var houseMap = []wall{
 	{pkg: "memory/postings", may: "memory/text"},           // which texts have which terms, in a table of a room
 	{pkg: "memory/text", pure: true},                       // terms, queries, scores
 	{pkg: "memory/vector", may: "memory/text", pure: true}, // word vectors: pieces, likeness, signatures
+	{pkg: "memory/bert", may: "memory/vector", pure: true}, // a small model's own computation
 	{pkg: "knowledge", may: "knowledge/wire memory/wire memory/text memory/postings"},
 	{pkg: "source", may: "source/wire source/boxed source/decode memory/text memory/postings tool tool/box egress"},
 	{pkg: "source/boxed", may: "source/decode tool tool/box"},    // documents are read in a process of their own

@@ -6,8 +6,12 @@ import (
 	"tandem/internal/memory/text"
 )
 
-// Vector is a direction: numbers between -127 and 127, of which the largest is 127. One without direction is nil.
+// Vector is a direction: numbers between -127 and 127, of which the largest is 127. One without direction is nil. It has Dims numbers when
+// it is of the table, and as many as its model when a model made it.
 type Vector []int8
+
+// MaxDims is how many numbers a model's vectors may have.
+const MaxDims = 4096
 
 // most is how many words of a text count: what it is about is said by then.
 const most = 2000
@@ -21,7 +25,7 @@ func (t *Table) Question(s string, weight func(stem string) float64) Vector { re
 // sum adds up the words of a text that carry meaning.
 func (t *Table) sum(s string, weight func(stem string) float64) Vector {
 	var sum [Dims]float32
-	nothing := t.pieces[unknown]
+	nothing := t.Words[unknown]
 	words := text.Words(s)
 	for _, w := range words[:min(len(words), most)] {
 		by := float32(weight(w.Stem))
@@ -31,19 +35,22 @@ func (t *Table) sum(s string, weight func(stem string) float64) Vector {
 			}
 		}
 	}
-	return small(sum)
+	return Direction(sum[:])
 }
 
-// small is a direction in a byte a number.
-func small(sum [Dims]float32) Vector {
+// Direction is where numbers point, in a byte a number.
+func Direction(sum []float32) Vector {
 	var top float64
 	for _, x := range sum {
+		if math.IsNaN(float64(x)) {
+			return nil
+		}
 		top = max(top, math.Abs(float64(x)))
 	}
-	if top == 0 || math.IsInf(top, 0) || math.IsNaN(top) {
+	if top == 0 || math.IsInf(top, 0) {
 		return nil
 	}
-	out := make(Vector, Dims)
+	out := make(Vector, len(sum))
 	for i, x := range sum {
 		out[i] = int8(math.Round(float64(x) / top * 127))
 	}
@@ -61,10 +68,10 @@ func (v Vector) Bytes() []byte {
 
 // Stored is a vector as it was stored, nil when it is none.
 func Stored(b []byte) Vector {
-	if len(b) != Dims {
+	if len(b) < 2 || len(b) > MaxDims {
 		return nil
 	}
-	out := make(Vector, Dims)
+	out := make(Vector, len(b))
 	for i, x := range b {
 		out[i] = int8(x)
 	}
@@ -73,7 +80,7 @@ func Stored(b []byte) Vector {
 
 // Likeness is how near two directions are: 1 the same, 0 nothing in common.
 func Likeness(a, b Vector) float64 {
-	if len(a) != Dims || len(b) != Dims {
+	if len(a) != len(b) {
 		return 0
 	}
 	var ab, aa, bb int64

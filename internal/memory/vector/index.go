@@ -10,8 +10,11 @@ import (
 // Signature is the signs of a vector: near directions share most of them.
 type Signature [Dims / 64]uint64
 
-// Sign is the signature of a vector.
+// Sign is the signature of a vector. One of another length than the table's is turned to that many numbers first.
 func (v Vector) Sign() (s Signature) {
+	if len(v) != Dims {
+		return turned(v)
+	}
 	for i, x := range v {
 		if x > 0 {
 			s[i/64] |= 1 << (i % 64)
@@ -78,6 +81,18 @@ func (x *Index) Leave(place int64) {
 
 // Len is how many texts it holds. It may be asked at any time.
 func (x *Index) Len() int { return int(x.count.Load()) }
+
+// Holds reports whether a text of one of some places is held.
+func (x *Index) Holds(places []int64, nr int64) bool {
+	for _, place := range places {
+		if p := x.places[place]; p != nil {
+			if _, known := slices.BinarySearch(p.nrs, nr); known {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // In is how many texts it holds of some places.
 func (x *Index) In(places []int64) (n int) {

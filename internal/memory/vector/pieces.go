@@ -13,9 +13,12 @@ const maxWord = 100
 
 const unknown = "[UNK]"
 
+// Words is a vocabulary: the pieces of words, each with its number.
+type Words map[string]int32
+
 // Pieces takes a text apart as BERT's tokenizer does: lower case, no accents, signs apart, and words in the longest pieces that the
 // vocabulary has.
-func (t *Table) Pieces(s string) []int32 {
+func (t Words) Pieces(s string) []int32 {
 	var out []int32
 	begin := -1
 	s = clean(s)
@@ -38,22 +41,22 @@ func (t *Table) Pieces(s string) []int32 {
 }
 
 // word adds the pieces of one word, or that it is unknown.
-func (t *Table) word(out []int32, w string) []int32 {
+func (t Words) word(out []int32, w string) []int32 {
 	had := len(out)
 	if utf8.RuneCountInString(w) > maxWord {
-		return append(out, t.pieces[unknown])
+		return append(out, t[unknown])
 	}
 	prefix := ""
 	for w != "" {
 		end := len(w)
-		id, ok := t.pieces[prefix+w]
+		id, ok := t[prefix+w]
 		for !ok && end > 0 {
 			_, n := utf8.DecodeLastRuneInString(w[:end])
 			end -= n
-			id, ok = t.pieces[prefix+w[:end]]
+			id, ok = t[prefix+w[:end]]
 		}
 		if !ok || end == 0 {
-			return append(out[:had], t.pieces[unknown])
+			return append(out[:had], t[unknown])
 		}
 		out, w, prefix = append(out, id), w[end:], "##"
 	}

@@ -14,7 +14,7 @@ const Dims = 256
 type Table struct {
 	Model string // by which the vectors that were made with it are known
 
-	pieces map[string]int32
+	Words
 	scales string // a float32 a piece
 	rows   string // Dims int8 a piece
 }
@@ -37,9 +37,9 @@ func Read(s string) (*Table, error) {
 	if len(words) != count {
 		return nil, bad
 	}
-	t := &Table{pieces: make(map[string]int32, count), scales: s[listed : listed+4*count], rows: s[listed+4*count:]}
+	t := &Table{Words: make(Words, count), scales: s[listed : listed+4*count], rows: s[listed+4*count:]}
 	for i, w := range words {
-		t.pieces[w] = int32(i)
+		t.Words[w] = int32(i)
 	}
 	return t, nil
 }
