@@ -93,7 +93,7 @@ var houseMap = []wall{
 	{pkg: "space/seal", pure: true},
 	{pkg: "space/peer", may: "identity space space/seal board client connector/wire session"}, // mail wakes a session, through the gate
 	{pkg: "board", may: "spine space space/seal"},
-	{pkg: "models", may: "provider provider/catalog secret"}, // who offers models, and with which key
+	{pkg: "models", may: "provider provider/catalog secret egress"}, // who offers models, and with which key
 	{pkg: "session", may: "spine resource models provider provider/* session/wire tool tool/box tool/builtin connector " +
 		"session/since session/checkout " +
 		"source/boxed"}, // the tool read reads documents
@@ -137,7 +137,7 @@ var houseMap = []wall{
 	{pkg: "artifact", may: "artifact/wire repo/diff"},            // what automations made
 	{pkg: "artifact/check", pure: true},                          // what is wrong with it
 	{pkg: "artifact/make", pure: true, may: "artifact/check"},    // reports, pages, slides, tables; a cell is no formula by the same rule
-	{pkg: "memory", may: "memory/wire source/wire memory/text memory/postings memory/vector"},
+	{pkg: "memory", may: "memory/wire source/wire memory/text memory/postings memory/vector memory/bert"},
 	{pkg: "memory/postings", may: "memory/text"},           // which texts have which terms, in a table of a room
 	{pkg: "memory/text", pure: true},                       // terms, queries, scores
 	{pkg: "memory/vector", may: "memory/text", pure: true}, // word vectors: pieces, likeness, signatures

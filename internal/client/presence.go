@@ -16,7 +16,7 @@ var present = map[string]bool{
 	"knowledge.change": true, "knowledge.close": true, "knowledge.create": true, "knowledge.deprecate": true, "knowledge.promote": true,
 	"knowledge.remove": true,
 	"memory.add":       true, "memory.demote": true, "memory.edit": true, "memory.export": true, "memory.forget": true, "memory.history": true,
-	"memory.import": true, "memory.promote": true,
+	"memory.import": true, "memory.model_clear": true, "memory.model_set": true, "memory.promote": true,
 	"oauth.clear": true, "oauth.consent": true, "oauth.look": true, "owner.add": true, "owner.hand_over": true,
 	"owner.remove": true, "pack.install": true, "pack.remove": true,
 	"passkey.add": true, "passkey.remove": true, "person.remove": true, "person.away": true, "person.back": true, "phone.off": true,

@@ -171,6 +171,7 @@ var bindings = map[string]string{
 	"memory.edit":             byPerson,
 	"memory.forget":           byPerson,
 	"memory.import":           byPerson,
+	"memory.model_set":        byPerson,
 	"memory.promote":          byPerson,
 	"memory.propose":          byValue,
 	"source.add":              byPerson,

@@ -100,7 +100,8 @@ func init() {
 		"audit.confirm", "audit.export", "audit.forget", "budget.set", "connector.accept", "connector.command", "folder.grant",
 		"grant.add", "grant.take",
 		"grant.revoke", "join.invite", "join.revoke",
-		"memory.add", "memory.edit", "memory.export", "memory.forget", "memory.import", "memory.promote",
+		"memory.add", "memory.edit", "memory.export", "memory.forget", "memory.import", "memory.model_clear", "memory.model_set",
+		"memory.promote",
 		"oauth.clear", "oauth.consent", "oauth.look", "pack.install", "pack.remove", "passkey.add", "passkey.remove",
 		"policy.edit", "policy.label", "recovery.codes", "recovery.stop", "repo.keep_older", "secret.rotate", "secret.unmask",
 		"schedule.now", "schedule.remove", "schedule.set", "server.backup", "server.key_copy", "server.restore",
@@ -109,7 +110,7 @@ func init() {
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
 	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.review", "job.send",
 		"job.start", "job.stop", "job.wait")
-	saying(ownRows, "job.unseen")
+	saying(ownRows, "job.unseen", "memory.model")
 	saying(forPeople, "forge.add", "forge.merge", "forge.post", "forge.remove")
 	saying(ownRows, "forge.get", "forge.list")
 	saying(areWords, "forge.draft", "forge.issue", "forge.issues", "forge.sync", "forge.tell")

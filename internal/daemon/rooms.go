@@ -162,8 +162,6 @@ func (d *Daemon) construct(ctx context.Context) error {
 		return err
 	}
 	d.rooms.resource = resource.New(d.db)
-	d.rooms.memory = memory.New(d.db)
-	d.rooms.memory.Forgot, d.rooms.memory.Rooms = d.forgotten, &d.inner
 	d.rooms.knowledge = knowledge.New(d.db)
 	d.rooms.knowledge.Forgot = d.forgotten
 	d.rooms.login = login.New(d.db, d.rooms.secret)
@@ -174,6 +172,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if err := d.buildSessions(ctx); err != nil {
 		return err
 	}
+	d.makeMemory()
 	d.briefSessions()
 	d.makeSources()
 	d.buildTunnel()

@@ -31,7 +31,7 @@ var tenantTables = []struct {
 	{of: "knowledge", tables: []string{"knowledge", "knowledge_item", "knowledge_number", "knowledge_posting", "knowledge_read"}},
 	{of: "login", stays: []string{"login"}},
 	{of: "memory", tables: []string{"memory_number", "memory_place", "memory_posting", "memory_record", "memory_source",
-		"memory_told", "memory_vector", "memory_version"}},
+		"memory_told", "memory_vector", "memory_version"}, stays: []string{"memory_model", "memory_pointed"}},
 	{of: "notice", stays: []string{"notice_way"}},
 	{of: "oauth", stays: []string{"oauth_client", "oauth_grant"}},
 	{of: "forge", stays: []string{"forge", "forge_pull"}},

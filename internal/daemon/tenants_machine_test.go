@@ -36,6 +36,8 @@ var reachesNothing = map[string][]string{
 		"aside.get", "aside.list", "session.diff", "session.revert", "session.tools", "session.unrevert", "tool.task"},
 	"it shows programs in terminals, of which a tenant has none": {
 		"session.live", "session.programs", "session.screen", "session.skips", "session.watch"},
+	"it reads the tenant's own memory, and of files only a model that tandem fetched and keeps itself": {
+		"memory.brief", "memory.export", "memory.history", "memory.list", "memory.model", "memory.search", "memory.show"},
 	"it calls a model, which lies outside": {
 		"provider.models", "session.model_call"},
 	"it gives rows of the caller's own tenant, or hashes of the journal": {

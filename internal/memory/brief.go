@@ -29,7 +29,11 @@ func (r *Room) brief(ctx context.Context, in wire.BriefIn) (wire.BriefOut, error
 	if room < 0 || room > MaxBrief || len(in.About) > maxText {
 		return out, fault.New(fault.Invalid, "memory.brief", "a brief has at most %d bytes, and its task %d", MaxBrief, maxText)
 	}
-	err := r.db.Read(ctx, func(tx *db.Tx) error {
+	asked, err := r.ask(ctx, op.CallerFrom(ctx).Tenant, in.About, true) // a session's task is sent to nobody by this
+	if err != nil {
+		return out, err
+	}
+	err = r.db.Read(ctx, func(tx *db.Tx) error {
 		known, err := map[string]bool{}, error(nil)
 		if c := op.CallerFrom(ctx); !people(c) && !in.Again {
 			known, err = toldOf(tx, c.Tenant, c.Session)
@@ -42,7 +46,7 @@ func (r *Room) brief(ctx context.Context, in wire.BriefIn) (wire.BriefOut, error
 		if err != nil || len(s.places) == 0 {
 			return err
 		}
-		all, err := r.worth(tx, s, in.About)
+		all, err := r.worth(tx, s, in.About, asked)
 		if err != nil {
 			return err
 		}
@@ -73,9 +77,9 @@ func (r *Room) brief(ctx context.Context, in wire.BriefIn) (wire.BriefOut, error
 }
 
 // worth are the records that a brief may hold, what matters most first.
-func (r *Room) worth(tx *db.Tx, s *sight, about string) (out []wire.Record, err error) {
+func (r *Room) worth(tx *db.Tx, s *sight, about string, asked *question) (out []wire.Record, err error) {
 	if about != "" {
-		hits, err := r.find(tx, s, about)
+		hits, err := r.find(tx, s, about, asked)
 		if err != nil {
 			return nil, err
 		}

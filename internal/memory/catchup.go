@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tandem/internal/db"
-	"tandem/internal/memory/vector"
 )
 
 const (
@@ -19,12 +18,19 @@ const (
 func (r *Room) Run(ctx context.Context) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
+	pointed := make(chan struct{})
+	go func() { // a model is slow, and the table waits for none
+		defer close(pointed)
+		r.runModels(ctx)
+	}()
+	defer func() { <-pointed }()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case w := <-r.meaning.wake:
 			r.catchUp(ctx, w.tenant, w.places)
+			r.stirModels()
 		case <-tick.C:
 			r.followAll(ctx)
 		}
@@ -33,41 +39,45 @@ func (r *Room) Run(ctx context.Context) {
 
 // followAll reads what changed in all places of which signatures are held.
 func (r *Room) followAll(ctx context.Context) {
-	for tenant, f := range r.meaning.held() {
-		r.catchUp(ctx, tenant, f.places())
+	for of, f := range r.meaning.held() {
+		if l, ok := builtin(); ok && of.table == l.table {
+			r.catchUp(ctx, of.tenant, f.places())
+		}
 	}
 }
 
 // catchUp reads what is not in memory yet of the vectors of some places, and makes those that are missing or of another model. It needs
 // half a core at most, and goes on where it was when it is cut off. What fails is tried again after the next search.
 func (r *Room) catchUp(ctx context.Context, tenant string, numbers []int64) {
-	table := vector.Builtin()
-	if table == nil {
+	l, ok := builtin()
+	if !ok {
 		return
 	}
-	f := r.meaning.tenant(tenant)
-	places, err := r.readOn(ctx, f, tenant, table.Model, numbers)
+	f := r.meaning.tenant(tenant, l)
+	places, err := r.readOn(ctx, f, tenant, l, numbers)
 	made := false
 	for _, p := range places {
 		missing := err == nil && f.lacks(p)
 		made = made || missing
 		for after := int64(0); missing && err == nil; {
 			began := time.Now()
-			after, missing, err = r.embed(ctx, tenant, table.Model, p.nr, after)
+			after, missing, err = r.embed(ctx, tenant, l.model, p.nr, after)
 			rest(ctx, time.Since(began))
 		}
 	}
 	if made && err == nil {
-		_, _ = r.readOn(ctx, f, tenant, table.Model, numbers)
+		_, _ = r.readOn(ctx, f, tenant, l, numbers)
 	}
 }
 
 // readOn reads the vectors of some places until all are in memory, and lets go of places that are there no more.
-func (r *Room) readOn(ctx context.Context, f *followed, tenant, model string, numbers []int64) (places []place, err error) {
+func (r *Room) readOn(ctx context.Context, f *followed, tenant string, l layer, numbers []int64) (places []place, err error) {
 	err = r.db.Read(ctx, func(tx *db.Tx) error {
 		among, arg := tx.Among("nr", numbers)
-		rows, err := tx.Query("SELECT nr, seq, texts FROM memory_place WHERE tenant = ? AND "+among, tenant, arg)
-		places, err = db.Collect(rows, err, func(rows *sql.Rows) (p place, err error) { return p, rows.Scan(&p.nr, &p.seq, &p.texts) })
+		rows, err := tx.Query("SELECT nr, seq, texts, tier, of_name FROM memory_place WHERE tenant = ? AND "+among, tenant, arg)
+		places, err = db.Collect(rows, err, func(rows *sql.Rows) (p place, err error) {
+			return p, rows.Scan(&p.nr, &p.seq, &p.texts, &p.tier, &p.of)
+		})
 		return err
 	})
 	if err != nil {
@@ -79,7 +89,7 @@ func (r *Room) readOn(ctx context.Context, f *followed, tenant, model string, nu
 	}
 	f.leave(slices.DeleteFunc(slices.Clone(numbers), func(nr int64) bool { return there[nr] }))
 	for all := false; !all && err == nil; {
-		all, err = f.follow(r.outside(ctx), tenant, model, places, atOnce)
+		all, err = f.follow(r.outside(ctx), tenant, l, places, atOnce)
 	}
 	return places, err
 }

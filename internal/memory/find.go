@@ -1,8 +1,10 @@
 package memory
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 
 	"tandem/internal/db"
@@ -23,19 +25,18 @@ type finding struct {
 }
 
 // find looks for a question by its words, by its meaning, and beside what was found where records follow upon one another. A phrase or a
-// beginning must stand in what is found: then words alone decide.
-func (r *Room) find(tx *db.Tx, s *sight, question string) (*finding, error) {
+// beginning must stand in what is found: then words alone decide. asked is the same question with a model, nil where none is chosen.
+func (r *Room) find(tx *db.Tx, s *sight, question string, asked *question) (*finding, error) {
 	q := text.Read(question)
 	hits, counts, err := postings.Search{Tx: tx, Table: posted, Tenant: s.tenant, Places: s.places, Corpus: s.corpus}.Score(q)
 	out := &finding{hits: hits, words: idsOf(hits), near: map[string]bool{}, how: "by words"}
-	if err != nil || len(q.Phrases)+len(q.Prefixes) > 0 {
+	if err != nil || byWordsAlone(q) {
 		return out, err
 	}
-	near, why, err := r.meaning.near(tx, s, question, counts)
+	near, err := r.nearLists(tx, s, question, counts, asked, out.words)
 	if err != nil {
 		return out, err
 	}
-	near = slices.DeleteFunc(near, func(h text.Hit) bool { return h.Score <= 0 || h.Score < nearBy && !out.words[h.ID] })
 	beside, err := s.stream(tx)
 	if err != nil {
 		return out, err
@@ -45,21 +46,83 @@ func (r *Room) find(tx *db.Tx, s *sight, question string) (*finding, error) {
 		aside = text.Lend(hits, beside)
 	}
 	switch {
-	case why != "" && beside != nil:
-		out.hits, out.how = aside, "by words and what stands beside them; "+why
-	case why != "":
-		out.how = "by words; " + why
+	case near.lists == nil && beside != nil:
+		out.hits, out.how = aside, "by words and what stands beside them"
+	case near.lists == nil:
 	case beside != nil: // twice: neighbours make words the better witness
-		out.hits, out.how, out.ranked = text.Fuse(near, aside, aside), "by words, what stands beside them, and meaning", true
+		out.hits, out.how, out.ranked = text.Fuse(append(near.lists, aside, aside)...), "by words, what stands beside them, and "+near.by, true
 	default:
-		out.hits, out.how, out.ranked = text.Fuse(hits, near), "by words and by meaning", true
+		out.hits, out.how, out.ranked = text.Fuse(append(near.lists, hits)...), "by words and by "+near.by, true
+	}
+	for _, why := range near.why {
+		out.how += "; " + why
 	}
 	if s.cut {
 		out.how += fmt.Sprintf("; of what lies nearest %d were compared, and few of them fit", compared)
 	}
 	out.hits = out.hits[:min(len(out.hits), postings.MaxCandidates)]
-	out.near = idsOf(near)
+	for _, list := range near.lists {
+		maps.Copy(out.near, idsOf(list))
+	}
 	return out, nil
+}
+
+// byWordsAlone says whether a question holds what must stand in what is found.
+func byWordsAlone(q text.Query) bool { return len(q.Phrases)+len(q.Prefixes) > 0 }
+
+// nearness is what lies near a question: a list for each model that says so, by which, and what could not be had.
+type nearness struct {
+	lists [][]text.Hit
+	by    string
+	why   []string
+}
+
+// nearLists are what lies near a question, by the model that was asked and, of records that it has not seen, by the table that is built in.
+func (r *Room) nearLists(tx *db.Tx, s *sight, query string, counts map[string]int, asked *question, words map[string]bool) (n nearness,
+	err error) {
+	fits := func(hits []text.Hit, least float64, also func(nr int64) bool) {
+		n.lists = append(n.lists, slices.DeleteFunc(hits, func(h text.Hit) bool {
+			return h.Score <= 0 || h.Score < least && !words[h.ID] || !also(postings.Nr(h))
+		}))
+	}
+	seen := func(int64) bool { return true }
+	if asked != nil {
+		why := asked.why
+		if asked.v != nil {
+			l := asked.of.layer()
+			hits, had, cause, err := r.meaning.look(tx, s, l, asked.v)
+			if err != nil {
+				return n, err
+			}
+			if why = cause; cause == "" {
+				n.by = "meaning (" + asked.of.called() + ")"
+				fits(hits, pointsBy, seen)
+				if had >= s.corpus.Texts {
+					return n, nil
+				}
+				why = fmt.Sprintf("it has seen %d of %d records, and a table of words the others", had, s.corpus.Texts)
+				f := r.meaning.tenant(s.tenant, l)
+				seen = func(nr int64) bool {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					return !f.Holds(s.places, nr)
+				}
+			} else {
+				why = asked.of.called() + ": " + why
+			}
+		}
+		n.why = append(n.why, why)
+	}
+	hits, why, err := r.meaning.near(tx, s, query, counts)
+	switch {
+	case err != nil:
+	case why != "" && n.lists == nil:
+		n.why = append(n.why, why)
+	case why == "":
+		n.by = cmp.Or(n.by, "meaning")
+		fits(hits, nearBy, seen)
+	}
+	return n, err
 }
 
 // by says by what one of the hits was found.

@@ -18,11 +18,25 @@ const eachPlace = 50
 type followed struct {
 	mu sync.Mutex
 	vector.Index
-	last map[int64]int64 // the sequence up to which a place was read
+	model string
+	last  map[int64]int64 // the sequence up to which a place was read
+	stirs int64           // the sequence at which a search asked last for what is missing
+}
+
+// stirred says whether something happened in some places since a search asked for what a model has not seen of them. What may not leave
+// the house stays missing, and who looks at all of it at each search finds nothing.
+func (f *followed) stirred(places []place) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.stirs
+	for _, p := range places {
+		f.stirs = max(f.stirs, p.seq)
+	}
+	return f.stirs > before
 }
 
 // follow reads what is new in some places, about so much at most, and says whether that was all.
-func (f *followed) follow(q asker, tenant, model string, places []place, most int) (all bool, err error) {
+func (f *followed) follow(q asker, tenant string, l layer, places []place, most int) (all bool, err error) {
 	for _, p := range places {
 		f.mu.Lock()
 		last := f.last[p.nr]
@@ -33,7 +47,7 @@ func (f *followed) follow(q asker, tenant, model string, places []place, most in
 		if most <= 0 {
 			return false, nil
 		}
-		n, err := f.read(q, tenant, model, p, last, most)
+		n, err := f.read(q, tenant, l, p, last, most)
 		if err != nil || n == most {
 			return false, err
 		}
@@ -44,14 +58,14 @@ func (f *followed) follow(q asker, tenant, model string, places []place, most in
 
 // read reads the next vectors of a place, at most so many, and says how many these were. Nobody waits for the database with the lock in
 // hand: those who wait for the lock hold its connections. Of what several read at once each vector is taken once.
-func (f *followed) read(q asker, tenant, model string, p place, last int64, most int) (int, error) {
+func (f *followed) read(q asker, tenant string, l layer, p place, last int64, most int) (int, error) {
 	type step struct {
 		nr, seq int64
 		model   string
 		sign    vector.Signature
 	}
-	rows, err := q.Query("SELECT nr, seq, model, vec FROM memory_vector WHERE tenant = ? AND place = ? AND seq > ? AND model IN (?, ?) "+
-		"ORDER BY seq LIMIT ?", tenant, p.nr, last, model, gone, most)
+	rows, err := q.Query("SELECT nr, seq, model, vec FROM "+l.table+" WHERE tenant = ? AND place = ? AND seq > ? AND model IN (?, ?) "+
+		"ORDER BY seq LIMIT ?", tenant, p.nr, last, l.model, gone, most)
 	steps, err := db.Collect(rows, err, func(rows *sql.Rows) (s step, err error) {
 		var vec []byte
 		err = rows.Scan(&s.nr, &s.seq, &s.model, &vec)

@@ -75,7 +75,7 @@ func TestSignaturesGoWithTheirRecords(t *testing.T) {
 		second := &bench{t, b.db, New(b.db)}
 		held := func(what string, at *bench, want int) {
 			t.Helper()
-			if got := at.room.meaning.tenant("t").Len(); got != want {
+			if got := at.room.meaning.tenant("t", layerOf(t)).Len(); got != want {
 				t.Errorf("%s: %d signatures are held, not %d", what, got, want)
 			}
 		}
@@ -110,7 +110,7 @@ func TestSignaturesGoWithTheirRecords(t *testing.T) {
 			}
 			must(b, ann, b.room.forget, wire.IDIn{ID: ids[3]})
 			b.found(ann, ill)
-			_, err = b.room.find(tx, s, ill)
+			_, err = b.room.find(tx, s, ill, nil)
 			held("a search that began before", b, 2)
 			return err
 		})
@@ -118,4 +118,12 @@ func TestSignaturesGoWithTheirRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func layerOf(t *testing.T) layer {
+	l, ok := builtin()
+	if !ok {
+		t.Fatal("built without vectors")
+	}
+	return l
 }

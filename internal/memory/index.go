@@ -36,9 +36,11 @@ func unindex(tx *db.Tx, tenant string, r *row) error {
 		return err
 	}
 	seq, err := sequence(tx, tenant, r.place)
-	if err == nil {
-		_, err = tx.Exec("UPDATE memory_vector SET seq = ?, model = ?, vec = ? WHERE tenant = ? AND place = ? AND nr = ?", seq, gone, []byte{},
-			tenant, r.place, r.nr)
+	for _, table := range []string{"memory_vector", "memory_pointed"} {
+		if err == nil {
+			_, err = tx.Exec("UPDATE "+table+" SET seq = ?, model = ?, vec = ? WHERE tenant = ? AND place = ? AND nr = ?", seq, gone, []byte{},
+				tenant, r.place, r.nr)
+		}
 	}
 	return err
 }

@@ -82,5 +82,8 @@ func vacate(tx *db.Tx, tenant string, nr int64) error {
 	if err == nil && left > 0 {
 		_, err = tx.Exec("DELETE FROM memory_vector WHERE tenant = ? AND place = ?", tenant, nr)
 	}
+	if err == nil && left > 0 {
+		_, err = tx.Exec("DELETE FROM memory_pointed WHERE tenant = ? AND place = ?", tenant, nr)
+	}
 	return err
 }

@@ -13,6 +13,10 @@ import (
 type Room struct {
 	db      *db.DB
 	meaning *meaning
+	engines *engines
+	pointer chan struct{} // there may be something for a model to see
+	// Models makes vectors by models that people choose.
+	Models Models
 	// Rooms is through which the documents of sources are searched, as who asks; nil for none.
 	Rooms op.Invoker
 	// Forgot is told that something was forgotten, so that it goes from the file as well.
@@ -20,7 +24,9 @@ type Room struct {
 }
 
 // New makes the room over an open database.
-func New(d *db.DB) *Room { return &Room{db: d, meaning: newMeaning()} }
+func New(d *db.DB) *Room {
+	return &Room{db: d, meaning: newMeaning(), engines: newEngines(), pointer: make(chan struct{}, 1)}
+}
 
 func (r *Room) outside(ctx context.Context) outside { return outside{ctx, r.db} }
 

@@ -13,6 +13,7 @@ import (
 	"tandem/internal/memory/postings"
 	"tandem/internal/memory/text"
 	"tandem/internal/memory/wire"
+	"tandem/internal/op"
 )
 
 // Bounds of an answer: so much of each text, and so many records.
@@ -55,12 +56,16 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 
 // records looks for what is remembered, and notes to whom it is told.
 func (r *Room) records(ctx context.Context, in wire.SearchIn, out *wire.SearchOut) error {
-	err := r.db.ReadWide(ctx, func(tx *db.Tx) error {
+	asked, err := r.ask(ctx, op.CallerFrom(ctx).Tenant, in.Query, false)
+	if err != nil {
+		return err
+	}
+	err = r.db.ReadWide(ctx, func(tx *db.Tx) error {
 		s, err := look(ctx, tx, in.Filter, wire.Live)
 		if err != nil || len(s.places) == 0 {
 			return err
 		}
-		found, err := r.find(tx, s, in.Query)
+		found, err := r.find(tx, s, in.Query, asked)
 		if err != nil {
 			return err
 		}

@@ -40,6 +40,15 @@ func (c *Compiled) classOf(r ResourceRef) (class DataClass, also []DataClass, la
 	return class, also, labelled
 }
 
+// Everyday reports whether nobody called what lies at a resource more than everyday: public, internal or source code.
+func (c *Compiled) Everyday(r ResourceRef) bool {
+	if c == nil {
+		return false
+	}
+	class, also, _ := c.classOf(r)
+	return class.everyday() && !slices.ContainsFunc(also, func(a DataClass) bool { return !a.everyday() })
+}
+
 // spelledLabels are the classes of the nearest labels by any spelling; none where one of those names the path as it is.
 func (c *Compiled) spelledLabels(r ResourceRef) (out []DataClass) {
 	low, nearest, named := spelling.Folded(r.Path), -1, false

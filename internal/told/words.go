@@ -90,6 +90,8 @@ var phrases = map[string][2]string{
 	"memory.export":           {"read everything that is remembered", "read everything that is remembered"},
 	"memory.forget":           {"forgot a memory", "forget a memory"},
 	"memory.import":           {"brought memories in", "bring memories in"},
+	"memory.model_clear":      {"took away the model that says what texts mean", "take away the model that says what texts mean"},
+	"memory.model_set":        {"chose the model that says what texts mean", "choose the model that says what texts mean"},
 	"memory.promote":          {"made a memory live", "make a memory live"},
 	"memory.propose":          {"proposed something to remember", "propose something to remember"},
 	"oauth.clear":             {"let sign-ins of programs run out", "let sign-ins of programs run out"},

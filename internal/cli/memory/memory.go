@@ -22,7 +22,7 @@ and who answers for it. What an agent writes is proposed; nobody is told it unti
 	}
 	cmd.AddCommand(newAdd(k), newPropose(k), newSearch(k), newBrief(k), newList(k), newShow(k), newHistory(k),
 		newEdit(k), newPromote(k), newDemote(k),
-		newForget(k), newExport(k), newImport(k))
+		newForget(k), newExport(k), newImport(k), newModel(k))
 	return []*cobra.Command{cmd}
 }
 

@@ -243,6 +243,7 @@ your-server> tandem memory history mem_01j9z
 your-server> tandem memory forget mem_01j9z
   shows is forgotten
 your-server> tandem memory export > memory.jsonl
+your-server> tandem memory model show
 your-server$ echo '{"text":"Tea is at four","state":"live"}' > memory.jsonl
 your-server> tandem memory import memory.jsonl
   shows 1 added
@@ -254,6 +255,10 @@ your-server> tandem source add docs --name handbook
   shows handbook is paused
 not run: the folder is somebody's home: tandem source add . --name notes --every 60
 not run: this server serves no repository: tandem source preview --repo app --at main
+not run: it takes a model's files, or a provider that makes vectors: tandem memory model set /srv/models/all-MiniLM-L6-v2
+not run: it takes a model's files, or a provider that makes vectors: tandem memory model set /srv/models/e5-small-v2 --asks 'query: ' --tells 'passage: '
+not run: it takes a model's files, or a provider that makes vectors: tandem memory model set --endpoint ollama/all-minilm
+not run: no model was chosen, which the script memory_model does: tandem memory model clear
 not run: this server serves no repository: tandem source add --repo app --at main --under docs --name app-docs
 not run: this server has no connector of that name: tandem source add --connector notes
 not run: no example reaches the outside world: tandem source add https://example.org/manual/ --depth 2 --pages 50 --name manual

@@ -1,0 +1,166 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"tandem/internal/fault"
+	"tandem/internal/memory/wire"
+)
+
+// A broken model is refused as often as it is chosen: half of it is not kept from the first time.
+func TestABrokenModelIsRefusedEachTime(t *testing.T) {
+	b := newBench(t, filepath.Join(t.TempDir(), "a.db"))
+	b.asks(&oracle{})
+	folder, _ := tinyModel(t, 1)
+	path := filepath.Join(folder, weights)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = bytes.Replace(raw, []byte("word_embeddings"), []byte("ward_embeddings"), 1)
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(raw)
+	for range 2 {
+		must(b, ann, b.room.setModel, wire.ModelSetIn{Files: folder, Digest: hex.EncodeToString(sum[:])})
+		all, err := choices(b.room.outside(t.Context()), "")
+		if err != nil || len(all) != 1 || b.room.try(t.Context(), all[0]) != nil {
+			t.Fatal(all, err)
+		}
+		if s := b.state(); s.State != wire.ModelFailed || !strings.Contains(s.Problem, "word_embeddings") {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// A provider that is there no more costs searches and briefs its model, and not their answer.
+func TestSearchesGoOnWithoutTheProvider(t *testing.T) {
+	b := newBench(t, filepath.Join(t.TempDir(), "a.db"))
+	b.asks(&oracle{})
+	must(b, ann, b.room.add, wire.AddIn{Text: "The qwzeppelin lands at noon", Kind: wire.Decision})
+	must(b, ann, b.room.setModel, wire.ModelSetIn{Endpoint: "house/vectors"})
+	b.room.pointAll(t.Context())
+	b.room.Models.Leaves = func(context.Context, string, string) (bool, error) {
+		return false, fault.New(fault.NotFound, "models", "no provider is called house")
+	}
+	out, err := b.room.search(other, wire.SearchIn{Query: "qwzeppelin"})
+	if err != nil || len(out.Hits) != 1 || !strings.Contains(out.How, "house/vectors could not be asked") {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if out, err := b.room.brief(robot, wire.BriefIn{About: "qwzeppelin"}); err != nil || len(out.IDs) != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if s := b.state(); !strings.Contains(s.Problem, "no provider") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A server that tried the model not itself fetches its files, too.
+func TestFilesOfAModelComeToEveryServer(t *testing.T) {
+	b := newBench(t, filepath.Join(t.TempDir(), "a.db"))
+	b.asks(&oracle{})
+	folder, digest := tinyModel(t, 1)
+	must(b, ann, b.room.add, wire.AddIn{Text: "the owl sleeps in the barn"})
+	must(b, ann, b.room.setModel, wire.ModelSetIn{Files: folder, Digest: digest})
+	b.room.pointAll(t.Context())
+	second := &bench{t, b.db, New(b.db)}
+	second.asks(&oracle{})
+	if err := os.Rename(folder, folder+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	second.room.pointAll(t.Context())
+	if s := second.state(); s.State != wire.ModelReady || s.Problem == "" {
+		t.Errorf("without files: %+v", s)
+	}
+	if err := os.Rename(folder+"-away", folder); err != nil {
+		t.Fatal(err)
+	}
+	must(second, ann, second.room.setModel, wire.ModelSetIn{Files: folder, Digest: digest}) // chosen anew: it is tried at once
+	second.room.pointAll(t.Context())
+	if s := second.state(); s.State != wire.ModelReady || s.Problem != "" {
+		t.Errorf("chosen anew: %+v", s)
+	}
+	second.room = New(b.db) // a third one
+	second.asks(&oracle{})
+	second.room.pointAll(t.Context())
+	if out := second.search("a barn owl"); !strings.Contains(out.How, "meaning ("+filepath.Base(folder)+")") {
+		t.Errorf("%+v", out)
+	}
+}
+
+// What may not leave the house is not looked for at each search: nothing comes of it.
+func TestWhatMayNotLeaveIsLookedForOnce(t *testing.T) {
+	needsVectors(t)
+	b := newBench(t, filepath.Join(t.TempDir(), "a.db"))
+	b.asks(&oracle{})
+	must(b, ann, b.room.add, wire.AddIn{Text: "The qwzeppelin lands at noon"})
+	must(b, ann, b.room.add, wire.AddIn{Text: "A secret qwzeppelin", Tier: wire.OfProject, Of: "secret"})
+	must(b, ann, b.room.setModel, wire.ModelSetIn{Endpoint: "house/vectors"})
+	b.room.pointAll(t.Context())
+	roused := func() (n int) {
+		for {
+			select {
+			case <-b.room.meaning.wake:
+				n++
+			default:
+				return n
+			}
+		}
+	}
+	b.search("airship")
+	b.search("dirigible") // the table of words and the model are both in memory now
+	roused()
+	b.search("airship")
+	if n := roused(); n != 0 {
+		t.Errorf("a search that changes nothing asks %d times", n)
+	}
+	must(b, ann, b.room.add, wire.AddIn{Text: "Another qwzeppelin"})
+	b.search("airship")
+	if roused() == 0 {
+		t.Error("nobody asks for what is new")
+	}
+}
+
+// silent is a file of which nothing comes until its request ends.
+type silent struct{ ctx context.Context }
+
+func (s silent) Read([]byte) (int, error) { <-s.ctx.Done(); return 0, s.ctx.Err() }
+func (silent) Close() error               { return nil }
+
+// The models of all wait for one that comes.
+func TestAFileOfWhichNothingComesIsGivenUp(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "f")
+	synctest.Test(t, func(t *testing.T) {
+		r := &Room{Models: Models{Fetch: func(ctx context.Context, _, _ string) (io.ReadCloser, error) { return silent{ctx}, nil }}}
+		_, err := r.bringFile(t.Context(), &chosen{ref: "https://models.example/m"}, "config.json", to, 1<<20)
+		if err == nil || !strings.Contains(err.Error(), "config.json: nothing came of it for 2m") {
+			t.Error(err)
+		}
+	})
+}
+
+// A tenant whose provider does not answer keeps no other's question waiting.
+func TestASlowProviderHoldsUpNobodyElse(t *testing.T) {
+	s := newEngines()
+	slow := s.slot(&chosen{tenant: "a", kind: ofProvider})
+	for range cap(slow) {
+		slow <- struct{}{}
+	}
+	for _, c := range []*chosen{{tenant: "b", kind: ofProvider}, {tenant: "a", kind: ofFiles}} {
+		select {
+		case s.slot(c) <- struct{}{}:
+		default:
+			t.Errorf("%+v waits", c)
+		}
+	}
+}
