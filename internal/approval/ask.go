@@ -44,6 +44,8 @@ const (
 	MaxListed = 16 << 10
 	// MaxPending is how many unanswered asks one asker may have, so that nobody drowns the inbox.
 	MaxPending = 200
+	// MaxOwn is how many an actor of the house may have that acts for people by itself, as an automation does with a run at each of them.
+	MaxOwn = 2000
 	// MaxFrom is how many of them come from one source, where many are one asker: those whom nobody knows yet.
 	MaxFrom = 20
 )

@@ -6,6 +6,7 @@ import (
 	"tandem/internal/crowd"
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/op"
 )
 
 // Waiting is how many unanswered asks there may be of those whom nobody knows yet, who are one asker for all the world.
@@ -17,7 +18,7 @@ func (r *Room) makeRoom(tx *db.Tx, c Call) (gone []string, err error) {
 	source := c.Caller.Source
 	if source == "" {
 		all, err := pendingOf(tx, c.Caller.Tenant, c.Caller.Actor, nil)
-		if err != nil || all < MaxPending {
+		if err != nil || all < mostOf(c.Caller) {
 			return nil, err
 		}
 		return nil, fault.New(fault.Exhausted, c.Op, "%d of your calls wait for an approval already", all).
@@ -31,6 +32,14 @@ func (r *Room) makeRoom(tx *db.Tx, c Call) (gone []string, err error) {
 				crowd.Minutes(wait), source)
 	}
 	return l.gone, err
+}
+
+// mostOf is how many unanswered asks a caller may have.
+func mostOf(c op.Caller) int {
+	if c.Kind == op.Service && c.Door == op.DoorInside { // its runs have a bound of their own
+		return MaxOwn
+	}
+	return MaxPending
 }
 
 // strangers are the unanswered asks of those whom nobody knows yet.

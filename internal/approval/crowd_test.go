@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -65,4 +66,30 @@ func TestOneSourceShutsNobodyOut(t *testing.T) {
 		b.now.Add((24 * time.Hour).Microseconds())
 		must("10.0.0.1", 1)
 	})
+}
+
+// An automation is one asker with many runs, each of which may wait at a gate: more than a person's program may ask, and still bounded.
+func TestAnAutomationMayWaitWithManyRuns(t *testing.T) {
+	b := open(t, filepath.Join(t.TempDir(), "a.db"))
+	c := op.Caller{Tenant: "local", Actor: "act_mails", Name: "automation.mails", Kind: op.Service, Door: op.DoorInside}
+	file := func(from, to int) error {
+		return b.db.Write(t.Context(), func(tx *db.Tx) error {
+			for i := from; i < to; i++ {
+				if _, _, err := b.File(tx, edit(c, fmt.Sprint(i))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := file(0, MaxOwn); err != nil {
+		t.Fatal(err)
+	}
+	if err := file(MaxOwn, MaxOwn+1); !fault.Is(err, fault.Exhausted) {
+		t.Errorf("one more: %v", err)
+	}
+	c.Door, c.Actor = op.DoorHTTP, "act_program"
+	if err := file(0, MaxPending+1); !fault.Is(err, fault.Exhausted) {
+		t.Errorf("a program that comes from outside asks as much: %v", err)
+	}
 }
