@@ -212,6 +212,29 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// Where the server asks its clients for certificates, sslcert and sslkey of the address are shown, and nobody without one comes in.
+func TestTLSWithACertificate(t *testing.T) {
+	dsn, folder := testenv.PgBouncerCert(t, testenv.Postgres(t))
+	full := at(at(dsn, "sslmode", "verify-full"), "sslrootcert", folder+"/cert.pem")
+	if err := insert(t.Context(), open(t, full), "a"); err != nil {
+		t.Error(err)
+	}
+	_, other := testenv.PgBouncerCert(t, testenv.Postgres(t))
+	for name, dsn := range map[string]string{
+		"no certificate":     at(at(full, "sslcert", ""), "sslkey", ""),
+		"somebody else's":    at(at(full, "sslcert", other+"/cert.pem"), "sslkey", other+"/key.pem"),
+		"a file that is not": at(full, "sslcert", folder+"/nothing.pem"),
+	} {
+		d, err := Open(t.Context(), dsn, nil)
+		if err == nil {
+			d.Close()
+		}
+		if k := fault.KindOf(err); k != fault.Unavailable && k != fault.Invalid || next(err) == "" {
+			t.Errorf("%s: %v (%s)", name, err, next(err))
+		}
+	}
+}
+
 // What cannot work is refused before anything is written, with its reason.
 func TestAddressesThatAreRefused(t *testing.T) {
 	dsn := testenv.Postgres(t)

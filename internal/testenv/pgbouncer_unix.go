@@ -45,6 +45,18 @@ func PgBouncer(t testing.TB, dsn, mode string) string {
 // without TLS, and has a certificate of the authority in the file ca.
 func PgBouncerTLS(t testing.TB, dsn string) (address, ca string) {
 	t.Helper()
+	address, folder := poolTLS(t, dsn, "require")
+	return address, filepath.Join(folder, "cert.pem")
+}
+
+// PgBouncerCert does the same and lets in only who shows a certificate of that authority, as cert.pem and key.pem in the folder are.
+func PgBouncerCert(t testing.TB, dsn string) (address, folder string) {
+	t.Helper()
+	return poolTLS(t, dsn, "verify-full")
+}
+
+func poolTLS(t testing.TB, dsn, mode string) (address, folder string) {
+	t.Helper()
 	dir := poolFolder(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,18 +68,20 @@ func PgBouncerTLS(t testing.TB, dsn string) (address, ca string) {
 	}
 	l.Close()
 	pair(t, dir)
-	address = pool(t, dsn, dir, url.Values{"host": {"127.0.0.1"}, "port": {port}, "sslmode": {"require"}},
-		"pool_mode = session\nlisten_addr = 127.0.0.1\nlisten_port = "+port+"\nunix_socket_dir =\nclient_tls_sslmode = require\n"+
-			"client_tls_cert_file = "+dir+"/cert.pem\nclient_tls_key_file = "+dir+"/key.pem\n")
-	ca = filepath.Join(t.TempDir(), "ca.pem")
-	text, err := os.ReadFile(filepath.Join(dir, "cert.pem"))
-	if err == nil {
-		err = os.WriteFile(ca, text, 0o644)
+	folder = t.TempDir()
+	for _, name := range []string{"cert.pem", "key.pem"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return address, ca
+	return pool(t, dsn, dir, url.Values{"host": {"127.0.0.1"}, "port": {port}, "sslmode": {"require"},
+		"sslcert": {folder + "/cert.pem"}, "sslkey": {folder + "/key.pem"}},
+		"pool_mode = session\nlisten_addr = 127.0.0.1\nlisten_port = "+port+"\nunix_socket_dir =\nclient_tls_sslmode = "+mode+"\n"+
+			"client_tls_ca_file = "+dir+"/cert.pem\nclient_tls_cert_file = "+dir+"/cert.pem\nclient_tls_key_file = "+dir+"/key.pem\n"), folder
 }
 
 // pair writes a certificate that vouches for itself, and its key.

@@ -31,6 +31,13 @@ func PgBouncerTLS(t testing.TB, dsn string) (address, ca string) {
 	return "", ""
 }
 
+// PgBouncerCert has nothing to stand before: Postgres skipped the test.
+func PgBouncerCert(t testing.TB, dsn string) (address, folder string) {
+	t.Helper()
+	t.Skip("a private PostgreSQL is started on Unix only")
+	return "", ""
+}
+
 // AsRole has no roles: Postgres skipped the test.
 func AsRole(t testing.TB, dsn, options string) (string, string) {
 	t.Helper()
