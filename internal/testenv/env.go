@@ -52,15 +52,27 @@ func Again(t testing.TB, extra ...string) *exec.Cmd {
 	return cmd
 }
 
-// Port is a TCP port on loopback that was free a moment ago.
+// Port is a TCP port on loopback that is free, and is no other test's until this one ends: the UDP port of that number is held meanwhile.
+// It is below those that the kernel gives to outgoing connections.
 func Port(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		address := "127.0.0.1:" + strconv.Itoa(14000+rand.IntN(18000))
+		held, err := net.ListenPacket("udp4", address)
+		if err != nil {
+			continue
+		}
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			held.Close()
+			continue
+		}
+		l.Close()
+		t.Cleanup(func() { held.Close() })
+		return l.Addr().(*net.TCPAddr).Port
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port on loopback is free")
+	return 0
 }
 
 // Soak reports whether long proofs run whole (make soak) or a tenth of them.

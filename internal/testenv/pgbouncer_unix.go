@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -58,15 +59,7 @@ func PgBouncerCert(t testing.TB, dsn string) (address, folder string) {
 func poolTLS(t testing.TB, dsn, mode string) (address, folder string) {
 	t.Helper()
 	dir := poolFolder(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
+	port := strconv.Itoa(Port(t))
 	pair(t, dir)
 	folder = t.TempDir()
 	for _, name := range []string{"cert.pem", "key.pem"} {
@@ -150,6 +143,9 @@ func pool(t testing.TB, dsn, dir string, query url.Values, more string) string {
 	t.Cleanup(func() {
 		held.Close()
 		cmd.Wait() //nolint:errcheck // it was told to end
+		if log, _ := os.ReadFile(filepath.Join(dir, "log")); t.Failed() {
+			t.Logf("PgBouncer said: %s%s", said.String(), log)
+		}
 	})
 	address := url.URL{Scheme: "postgres", User: url.User(role), Path: u.Path, RawQuery: query.Encode()}
 	look, err := sql.Open("pgx", address.String()+"&default_query_exec_mode=simple_protocol")

@@ -25,7 +25,7 @@ func TestAlwaysForFilesIsWorthOneChange(t *testing.T) {
 	h.eventually("its dialog is there", func() bool {
 		return h.seat("a").State == terminal.Permission && strings.Contains(h.shown("a"), "ask again for these files")
 	})
-	h.tmux("send-keys", "-t", "=ccm-a:", "a")
+	h.press("a", "a", "ask again for these files")
 	h.ended("a", out.Cursor)
 	out = h.begin("a", "again "+patch("two")+" [[result]]")
 	h.decide(approval.Cancel, "not any more")

@@ -37,7 +37,7 @@ func TestAlwaysAtTheDialogIsWorthOneCall(t *testing.T) {
 		h.eventually("its dialog is there", func() bool {
 			return h.seat(agent).State == terminal.Permission && strings.Contains(h.shown(agent), "ask again for")
 		})
-		h.tmux("send-keys", "-t", "=ccm-"+agent+":", key)
+		h.press(agent, key, "ask again for")
 		h.ended(agent, out.Cursor)
 		again := func(when, more string) {
 			t.Helper()

@@ -108,7 +108,7 @@ func TestCodex(t *testing.T) {
 		h.eventually("the dialog is up", func() bool {
 			return h.seat("a").State == terminal.Permission && strings.Contains(h.shown("a"), "Would you like to run")
 		})
-		h.tmux("send-keys", "-t", "=ccm-a:", "Enter")
+		h.press("a", "Enter", "Would you like to run")
 		h.ended("a", out.Cursor)
 		if _, err := os.Stat(filepath.Join(h.project, "typed.txt")); err != nil {
 			t.Error(err, h.shown("a"))

@@ -25,7 +25,7 @@ func TestAnAskWhoseDialogIsGoneEnds(t *testing.T) {
 	})
 	ghost := list.Asks[0]
 	h.stop(os.Kill)
-	h.tmux("send-keys", "-t", "=ccm-a:", "Enter")
+	h.press("a", "Enter", "Do you want to proceed")
 	h.eventually("it ran", func() bool { _, err := os.Stat(filepath.Join(h.project, "ghost.txt")); return err == nil })
 	h.start()
 	var a approval.Ask

@@ -277,6 +277,22 @@ func (h *house) enters(name, text string, done func() bool) {
 	})
 }
 
+// press answers a dialog with a key until it is gone: programs pass over keys that come while they still draw it.
+func (h *house) press(name, key, dialog string) {
+	h.t.Helper()
+	var pressed time.Time
+	h.eventually("the dialog goes", func() bool {
+		if !strings.Contains(h.shown(name), dialog) {
+			return true
+		}
+		if time.Since(pressed) > 2*time.Second {
+			h.tmux("send-keys", "-t", "=ccm-"+name+":", key)
+			pressed = time.Now()
+		}
+		return false
+	})
+}
+
 // want compares as text.
 func want(t *testing.T, what string, got, want any) {
 	t.Helper()

@@ -111,7 +111,7 @@ func TestClaudeCode(t *testing.T) {
 		h.eventually("the dialog is up", func() bool {
 			return h.seat("a").State == terminal.Permission && strings.Contains(h.shown("a"), "Do you want to proceed")
 		})
-		h.tmux("send-keys", "-t", "=ccm-a:", "Enter")
+		h.press("a", "Enter", "Do you want to proceed")
 		h.ended("a", out.Cursor)
 		if _, err := os.Stat(filepath.Join(h.project, "typed.txt")); err != nil {
 			t.Error(err, h.shown("a"))
