@@ -30,6 +30,7 @@ type watcher struct {
 	tenant, name, id, actor, what string
 	t                             *spec.Trigger
 	live                          string // the version that t is of
+	switched                      int64  // on, when: who switches it on again wants it looked at now
 	runs                          int    // of the automation that may be open
 
 	due      time.Time
@@ -166,11 +167,11 @@ func later(a, b time.Time) time.Time {
 
 // watchers brings what is watched up to date with what is switched on.
 func (r *Room) watchers(ctx context.Context, all map[string]*watcher) error {
-	rows, err := r.DB.Query(ctx, `SELECT t.tenant, t.name, t.trigger_id, t.watch, a.actor, a.live FROM automation_trigger t JOIN automation a
+	rows, err := r.DB.Query(ctx, `SELECT t.tenant, t.name, t.trigger_id, t.watch, a.actor, a.live, a.switched_at FROM automation_trigger t JOIN automation a
 		ON a.tenant = t.tenant AND a.name = t.name WHERE t.watch <> '' AND a.live <> ''`)
 	now, err := db.Collect(rows, err, func(rows *sql.Rows) (w *watcher, err error) {
 		w = &watcher{}
-		return w, rows.Scan(&w.tenant, &w.name, &w.id, &w.what, &w.actor, &w.live)
+		return w, rows.Scan(&w.tenant, &w.name, &w.id, &w.what, &w.actor, &w.live, &w.switched)
 	})
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func (r *Room) watchers(ctx context.Context, all map[string]*watcher) error {
 	there := map[string]bool{}
 	for _, w := range now {
 		key := w.tenant + "/" + w.name + "/" + w.id
-		if old := all[key]; old != nil && old.live == w.live && old.actor == w.actor {
+		if old := all[key]; old != nil && old.live == w.live && old.actor == w.actor && old.switched == w.switched {
 			there[key] = true
 			continue
 		}

@@ -202,3 +202,29 @@ func TestAnotherVersionWatchesOn(t *testing.T) {
 		t.Error("it was looked at for the first time again")
 	}
 }
+
+// Who grants a folder and switches its automation off and on is not made to wait for the look that an earlier failure put off, however
+// quickly both were typed.
+func TestSwitchedOnAgainIsLookedAtNow(t *testing.T) {
+	h := newHouse(t)
+	text := fmt.Sprintf(watches, 1, fmt.Sprintf("files = \"*\"\nfolder = %q", real(t)), marks)
+	h.switchOn(text)
+	h.cancel()
+	<-h.ended
+	all := map[string]*watcher{}
+	h.must(h.watchers(t.Context(), all))
+	for _, w := range all {
+		w.due = w.due.AddDate(1, 0, 0)
+	}
+	do(h, wire.Off, wire.NameIn{Name: "all"})
+	h.switchOn(text)
+	h.must(h.watchers(t.Context(), all))
+	for key, w := range all {
+		if !w.due.IsZero() {
+			t.Errorf("%s waits until %s", key, w.due)
+		}
+	}
+	if len(all) != 1 {
+		t.Errorf("%d are watched", len(all))
+	}
+}
