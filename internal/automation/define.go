@@ -102,7 +102,7 @@ func (r *Room) list(ctx context.Context, _ struct{}) (wire.ListOut, error) {
 		if s.Open, err = r.open(ctx, s); err != nil {
 			return out, err
 		}
-		a, err := v.read()
+		a, err := r.read(v)
 		if err != nil { // somebody changed the database: it is listed all the same
 			r.Log.Error("a definition cannot be read", "name", s.Name, "err", err)
 			a = &spec.Automation{}
@@ -141,7 +141,7 @@ func (r *Room) show(ctx context.Context, in wire.ShowIn) (*wire.Version, error) 
 		if !strings.HasPrefix(v.digest, want) {
 			continue
 		}
-		a, err := v.read()
+		a, err := r.read(v)
 		if err != nil {
 			return nil, err
 		}

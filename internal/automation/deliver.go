@@ -66,7 +66,7 @@ func (r *Room) Hook(ctx context.Context, key, from string) (*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := v.read()
+	a, err := r.read(v)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (r *Room) given(tx *db.Tx, s *row, d *wire.Delivery, body string) (in wire.
 	if err != nil || v == nil {
 		return in, false, err // beginIn says that it is switched off
 	}
-	a, err := v.read()
+	a, err := r.read(v)
 	if err != nil || a.Heard(d.Trigger) {
 		return in, err == nil, err
 	}

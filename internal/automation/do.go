@@ -37,9 +37,10 @@ func (r *Room) work(ctx, under context.Context, j *job) {
 	if ctx.Err() != nil && res.Kind != run.Lost && res.Kind != run.Finished {
 		return
 	}
-	for {
-		err := r.report(context.WithoutCancel(ctx), j, res)
+	for goesOn := ctx.Err() == nil; ; goesOn = false {
+		next, err := r.report(context.WithoutCancel(ctx), j, res, goesOn)
 		if err == nil {
+			r.take(ctx, next)
 			r.hear(ctx, j, res.waits)
 			return
 		}
@@ -51,6 +52,9 @@ func (r *Room) work(ctx, under context.Context, j *job) {
 		if gone {
 			return
 		}
+		if goesOn { // what failed may be what comes after it
+			continue
+		}
 		select { // until it is stored: nobody else takes over what this server holds
 		case <-ctx.Done():
 			return
@@ -59,9 +63,14 @@ func (r *Room) work(ctx, under context.Context, j *job) {
 	}
 }
 
-// report stores a result, unless somebody else has the step by now.
-func (r *Room) report(ctx context.Context, j *job, res result) error {
-	return r.DB.Write(ctx, func(tx *db.Tx) error {
+// report stores a result, unless somebody else has the step by now. Where the run goes on, what comes next is claimed in the same change.
+func (r *Room) report(ctx context.Context, j *job, res result, goesOn bool) (next []*job, err error) {
+	free, err := r.places(ctx, j.tenant)
+	if err != nil {
+		return nil, err
+	}
+	err = r.DB.Write(ctx, func(tx *db.Tx) error {
+		next = nil
 		state := over
 		if res.waits != "" {
 			state = parked
@@ -74,7 +83,9 @@ func (r *Room) report(ctx context.Context, j *job, res result) error {
 		if err != nil || !ours {
 			return err
 		}
-		tx.AfterCommit(func() { r.stir(j.runKey) })
+		if state == parked || !goesOn {
+			tx.AfterCommit(func() { r.stir(j.runKey) })
+		}
 		if res.ask != "" {
 			if _, err := r.Abandon(tx, j.tenant, j.version.actor, res.ask, res.Text); err != nil {
 				return err
@@ -84,13 +95,20 @@ func (r *Room) report(ctx context.Context, j *job, res result) error {
 			return nil
 		}
 		r.vacate(tx, &j.step, j.version.actor)
-		_, err = r.change(tx, j.tenant, j.id, func(h *held) error {
+		h, err := r.change(tx, j.tenant, j.id, func(h *held) (err error) {
 			e := res.Event
 			e.Node, e.Item, e.Attempt, e.Fence = j.step.node, j.step.item, j.step.attempt, j.step.fence
-			return h.apply(e)
+			if err = h.apply(e); err == nil && goesOn {
+				next, err = r.next(ctx, h, free+1) // its own place is free from now on
+			}
+			return err
 		})
+		if err == nil {
+			tx.AfterCommit(func() { r.dueAt(h.wake) })
+		}
 		return err
 	})
+	return next, err
 }
 
 // do does what the node says, as the automation's own actor with no more than this node was given.

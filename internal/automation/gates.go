@@ -68,7 +68,7 @@ func (r *Room) ends(ctx context.Context, in wire.PassIn) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	h, err := fold(look, row)
+	h, err := r.fold(look, row)
 	if err != nil {
 		return time.Time{}, err
 	}

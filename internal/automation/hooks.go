@@ -79,7 +79,7 @@ func (r *Room) makeHook(ctx context.Context, tx *db.Tx, in wire.MakeHookIn) (out
 	if err != nil || v == nil {
 		return out, orNone(err, in.Name)
 	}
-	a, err := v.read()
+	a, err := r.read(v)
 	if err != nil {
 		return out, err
 	}

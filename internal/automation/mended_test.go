@@ -106,7 +106,7 @@ func (h *house) fill(name, by string, n int, ended int) {
 	h.t.Helper()
 	h.must(h.write(fmt.Sprintf(`WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)
 		INSERT INTO automation_run (%s) SELECT 't', 'run_0' || '%s' || i, '%s', 'd', 'paused', '', 'by hand', '%s', '{}', 1, %d,
-		0, 0, '', '', '[]', '', 0 FROM c`,
+		0, 0, '', '', '[]', '', 0, 0, '' FROM c`,
 		n, runColumns, name, name, by, ended)))
 }
 

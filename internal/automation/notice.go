@@ -195,7 +195,7 @@ func (r *Room) notice(ctx context.Context, tx *db.Tx, in wire.NoticeIn) (wire.Ti
 	if err != nil || v == nil {
 		return out, orNone(err, in.Name)
 	}
-	a, err := v.read()
+	a, err := r.read(v)
 	if err != nil {
 		return out, err
 	}

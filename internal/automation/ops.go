@@ -59,6 +59,8 @@ type Room struct {
 	Head func() int64
 
 	Owner string // this server, among those that claim steps
+	// AtOnce is how many steps of all runs are done at once.
+	AtOnce func() int
 	// Ours says whether this server does what is due: of several that share the database one does, also what was begun at another.
 	Ours   func() bool
 	Shared bool // there may be others
@@ -68,8 +70,13 @@ type Room struct {
 	Errand func(ctx context.Context, e session.Errand, run func(context.Context, box.Box) error) (aside []string, err error)
 
 	door    *door
+	texts   *recent[string, meant]  // definitions, by their text
+	folds   *recent[runKey, folded] // runs, as the last change left them
 	mu      sync.Mutex
 	dirty   map[runKey]bool                  // runs to be looked at
+	crowded map[runKey]bool                  // runs that have more to begin than there are places
+	soonest time.Time                        // something is due that became known since the loop last looked
+	sleeps  time.Time                        // until then the loop sleeps
 	inHand  map[*job]context.CancelCauseFunc // steps that are being done, and what ends them
 	turns   map[string]bool                  // that ended, and of which no step was told
 	vacant  []seat                           // sessions that were opened for steps that are over, and never prompted
@@ -97,9 +104,11 @@ type Grant struct {
 
 // New makes the room; its functions are given before its first use.
 func New(d *db.DB, log *slog.Logger) *Room {
-	return &Room{DB: d, Log: log, dirty: map[runKey]bool{}, inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
+	return &Room{DB: d, Log: log, AtOnce: func() int { return AtOnce }, dirty: map[runKey]bool{}, crowded: map[runKey]bool{},
+		inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
 		grew: true, listens: true, heardTo: map[string]int64{}, rests: map[string]time.Time{},
 		stirred: map[string]bool{}, watch: make(chan struct{}, 1),
+		texts: newRecent[string, meant](keptDefinitions), folds: newRecent[runKey, folded](keptFolds),
 		door: newDoor(), wake: make(chan struct{}, 1), Ours: func() bool { return true },
 		Granted: func(context.Context, string, string) (bool, error) { return true, nil }}
 }

@@ -27,17 +27,19 @@ type runRow struct {
 	heard                     [][]string // on whose words it acts, each with whom that one acts for: their denials bind it
 	parent                    string     // the run whose node began it
 	depth                     int        // how many runs came before it, each of which began the next
+	priority                  int        // larger goes first
+	waits                     string     // why it waits, as its nodes tell; what steps under way wait for is in their rows
 }
 
 const runColumns = "tenant, id, name, digest, status, reason, cause, made_by, given, began_at, ended_at, wake_at, " +
-	"events, acts_for, needs, heard, parent, depth"
+	"events, acts_for, needs, heard, parent, depth, priority, waits"
 
 func scanRun(rows interface{ Scan(...any) error }) (*runRow, error) {
 	var r runRow
 	var given, heard string
 	var began, ended, wake int64
 	err := rows.Scan(&r.tenant, &r.id, &r.name, &r.digest, &r.status, &r.reason, &r.cause, &r.by, &given, &began, &ended, &wake, &r.events,
-		&r.actsFor, &r.needs, &heard, &r.parent, &r.depth)
+		&r.actsFor, &r.needs, &heard, &r.parent, &r.depth, &r.priority, &r.waits)
 	if err == nil {
 		err = json.Unmarshal([]byte(heard), &r.heard)
 	}
@@ -58,6 +60,7 @@ type held struct {
 	tx      *db.Tx
 	version *version
 	run     *run.Run
+	bytes   int64 // of its events
 	steps   []*stepRow
 }
 
@@ -84,8 +87,8 @@ var errUnread = errors.New("its version cannot be read")
 // giveUp ends a run whose version cannot be read, in which nothing else can happen any more.
 func (r *Room) giveUp(tx *db.Tx, row *runRow, by string) error {
 	row.status, row.reason, row.ended = string(run.Cancelled), errUnread.Error()+"; ended by "+by, tx.Now()
-	if _, err := tx.Exec("UPDATE automation_run SET status = ?, reason = ?, needs = '', ended_at = ?, wake_at = 0 WHERE tenant = ? AND id = ?",
-		row.status, row.reason, row.ended, row.tenant, row.id); err != nil {
+	if _, err := tx.Exec("UPDATE automation_run SET status = ?, reason = ?, needs = '', waits = '', ended_at = ?, wake_at = 0 "+
+		"WHERE tenant = ? AND id = ?", row.status, row.reason, row.ended, row.tenant, row.id); err != nil {
 		return err
 	}
 	if err := r.ended(tx, row); err != nil {
@@ -113,22 +116,10 @@ func (r *Room) giveUp(tx *db.Tx, row *runRow, by string) error {
 }
 
 // fold reads a run and all that happened to it.
-func fold(q querier, row *runRow) (*held, error) {
-	h := &held{runRow: row}
-	var err error
-	h.version, err = scanVersion(q.QueryRow("SELECT "+versionColumns+
-		" FROM automation_version WHERE tenant = ? AND name = ? AND digest = ?", row.tenant, row.name, row.digest))
-	var a *spec.Automation
-	switch {
-	case db.NoRows(err):
-		err = errUnread
-	case err == nil:
-		if a, err = h.version.read(); err != nil {
-			err = errors.Join(errUnread, err)
-		}
-	}
+func (r *Room) fold(q querier, row *runRow) (*held, error) {
+	h, a, err := r.unfolded(q, row)
 	if err != nil {
-		return nil, fmt.Errorf("find the version of the run %s: %w", row.id, err)
+		return nil, err
 	}
 	if h.run, err = run.Begin(a, row.given, row.began); err != nil {
 		return nil, fmt.Errorf("begin the run %s again: %w", row.id, err)
@@ -139,6 +130,7 @@ func fold(q querier, row *runRow) (*held, error) {
 		if err = rows.Scan(&body); err == nil {
 			err = json.Unmarshal([]byte(body), &e)
 		}
+		h.bytes += int64(len(body))
 		return e, err
 	})
 	if err != nil {
@@ -149,8 +141,51 @@ func fold(q querier, row *runRow) (*held, error) {
 			return nil, fmt.Errorf("event %d of the run %s: %w", i+1, row.id, err)
 		}
 	}
+	return h, nil
+}
+
+// unfolded is a run with its version and its steps, before its events are read.
+func (r *Room) unfolded(q querier, row *runRow) (h *held, a *spec.Automation, err error) {
+	h = &held{runRow: row}
+	h.version, err = scanVersion(q.QueryRow("SELECT "+versionColumns+
+		" FROM automation_version WHERE tenant = ? AND name = ? AND digest = ?", row.tenant, row.name, row.digest))
+	switch {
+	case db.NoRows(err):
+		err = errUnread
+	case err == nil:
+		if a, err = r.read(h.version); err != nil {
+			err = errors.Join(errUnread, err)
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("find the version of the run %s: %w", row.id, err)
+	}
 	h.steps, err = stepsOf(q, row.tenant, row.id)
-	return h, err
+	return h, a, err
+}
+
+// refold is fold for a change: where the last one left the run, if nothing happened to it since. Until this change is on disk nobody else
+// is given that.
+func (r *Room) refold(tx *db.Tx, row *runRow) (*held, error) {
+	was, known := r.folds.take(runKey{row.tenant, row.id})
+	if !known || was.events != row.events {
+		return r.fold(tx, row)
+	}
+	h, _, err := r.unfolded(tx, row)
+	if err != nil {
+		return nil, err
+	}
+	h.run, h.bytes = was.Run, was.bytes
+	return h, nil
+}
+
+// keep has the next change of a run begin where this one left it.
+func (r *Room) keep(h *held) {
+	if h.run.Status.Over() || h.bytes > largestFold {
+		return
+	}
+	f := folded{h.run, h.events, h.bytes}
+	h.tx.AfterCommit(func() { r.folds.put(runKey{h.tenant, h.id}, f) })
 }
 
 // change takes a run in hand, lets fn apply what happened, and writes down where it stands.
@@ -162,7 +197,7 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*held) error) (*held
 	if err != nil {
 		return nil, err
 	}
-	h, err := fold(tx, row)
+	h, err := r.refold(tx, row)
 	if errors.Is(err, errUnread) && !row.ended.IsZero() { // it was given up, or ended before
 		return nil, fault.New(fault.NotFound, "automation", "the run %.64q is %s, and %v", id, row.status, errUnread).
 			WithNext("see the others: tandem automation runs list")
@@ -172,8 +207,11 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*held) error) (*held
 	}
 	h.tx = tx
 	was := *row
-	if err := fn(h); err != nil || h.events == was.events {
+	if err := fn(h); err != nil {
 		return h, err
+	}
+	if r.keep(h); h.events == was.events {
+		return h, nil
 	}
 	if err := h.save(); err != nil {
 		return h, err
@@ -209,6 +247,7 @@ func (h *held) apply(e run.Event) error {
 		return fault.New(fault.Conflict, "automation", "%v", err).WithNext("see where it stands: tandem automation runs show %s", h.id)
 	}
 	h.events++
+	h.bytes += int64(len(body))
 	_, err = h.tx.Exec("INSERT INTO automation_event (tenant, run, seq, body) VALUES (?, ?, ?, ?)", h.tenant, h.id, h.events, string(body))
 	return err
 }
@@ -217,7 +256,7 @@ func (h *held) apply(e run.Event) error {
 func (h *held) save() error {
 	now := h.tx.Now()
 	h.status, h.reason, h.wake = string(h.run.Status), h.run.Reason, h.run.Next(now).Wake
-	h.needs = strings.Join(h.run.Stuck(), "; ")
+	h.needs, h.waits = strings.Join(h.run.Stuck(), "; "), h.waiting()
 	if h.run.Status.Over() && h.ended.IsZero() {
 		h.ended = now
 	}
@@ -225,8 +264,8 @@ func (h *held) save() error {
 	if err != nil {
 		return err
 	}
-	_, err = h.tx.Exec(`UPDATE automation_run SET status = ?, reason = ?, ended_at = ?, wake_at = ?, events = ?, needs = ?, heard = ?
-		WHERE tenant = ? AND id = ?`, h.status, h.reason, h.ended, h.wake, h.events, h.needs, string(heard), h.tenant, h.id)
+	_, err = h.tx.Exec(`UPDATE automation_run SET status = ?, reason = ?, ended_at = ?, wake_at = ?, events = ?, needs = ?, heard = ?,
+		waits = ? WHERE tenant = ? AND id = ?`, h.status, h.reason, h.ended, h.wake, h.events, h.needs, string(heard), h.waits, h.tenant, h.id)
 	return err
 }
 

@@ -70,7 +70,7 @@ func (r *Room) live(q querier, tenant, name, id string) (*spec.Automation, *spec
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := v.read()
+	a, err := r.read(v)
 	if err != nil {
 		return nil, nil, err
 	}

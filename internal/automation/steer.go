@@ -136,7 +136,7 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 		return nil, fault.New(fault.Denied, string(wire.Begin), "%s was changed in the database, and not by a person here", s.Name).
 			WithNext("look, and switch it on anew: tandem automation on %s", s.Name)
 	}
-	a, err := v.read()
+	a, err := r.read(v)
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +174,7 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 		return nil, fault.New(fault.Invalid, string(wire.Begin), "%v", err).
 			WithNext("see its inputs: tandem automation show %s --text", s.Name)
 	}
+	row.waits = (&held{run: state}).waiting()
 	if from.bound != nil {
 		row.events = 1
 		from.bound.At = row.began.UTC()
@@ -186,10 +187,10 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 			return nil, err
 		}
 	}
-	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, ?, ?, '', ?, ?, ?)",
+	if _, err := tx.Exec("INSERT INTO automation_run ("+runColumns+") VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, 0, ?, ?, ?, '', ?, ?, ?, ?, ?)",
 		row.tenant,
 		row.id, row.name, row.digest, row.status, row.cause, row.by, string(given), row.began, state.Next(tx.Now()).Wake,
-		row.events, row.actsFor, string(heard), row.parent, row.depth); err != nil {
+		row.events, row.actsFor, string(heard), row.parent, row.depth, a.Limits.Priority, row.waits); err != nil {
 		return nil, err
 	}
 	op.Note(ctx, "run", row.id)

@@ -93,16 +93,21 @@ func (v *version) Seal() op.Sealed {
 		What: "a version of the automation " + v.name + ", switched on by " + v.approvedBy}
 }
 
-// read is the definition, once its text is what its digest says.
-func (v *version) read() (*spec.Automation, error) {
-	a, err := spec.Kept([]byte(v.text))
-	if err != nil {
-		return nil, fmt.Errorf("read the version %.12s of %s: %w", v.digest, v.name, err)
+// read is the definition of a version, once its text is what its digest says.
+func (r *Room) read(v *version) (*spec.Automation, error) {
+	m, known := r.texts.look(v.text)
+	if !known {
+		a, err := spec.Kept([]byte(v.text))
+		if err != nil {
+			return nil, fmt.Errorf("read the version %.12s of %s: %w", v.digest, v.name, err)
+		}
+		m = meant{a, a.Digest()}
+		r.texts.put(v.text, m)
 	}
-	if a.Digest() != v.digest || a.Name != v.name {
+	if m.digest != v.digest || m.Name != v.name {
 		return nil, fmt.Errorf("the text of the version %.12s of %s is not what its digest says", v.digest, v.name)
 	}
-	return a, nil
+	return m.Automation, nil
 }
 
 func versionIn(tx *db.Tx, tenant, name, digest string) (*version, error) {

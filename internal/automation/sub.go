@@ -105,7 +105,7 @@ func (r *Room) subEnded(ctx context.Context, j *job) result {
 	}
 	now := r.DB.Now()
 	until := row.began.Add(time.Duration(j.node.Budget.Time)) // not the step's: a person may have been asked before it began
-	h, unread := fold(look, row)
+	h, unread := r.fold(look, row)
 	if unread == nil {
 		until = until.Add(h.run.Rested(now))
 	}

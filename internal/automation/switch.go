@@ -77,7 +77,7 @@ func (r *Room) on(ctx context.Context, tx *db.Tx, in wire.OnIn) (*wire.Automatio
 		return nil, fault.New(fault.Conflict, string(wire.On), "%s changed since it was looked at", in.Name).
 			WithNext("look again: tandem automation show %s", in.Name)
 	}
-	a, err := v.read()
+	a, err := r.read(v)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (r *Room) off(ctx context.Context, tx *db.Tx, in wire.NameIn) (*wire.Automa
 		return nil, err
 	}
 	if v != nil {
-		if read, err := v.read(); err == nil {
+		if read, err := r.read(v); err == nil {
 			a = read
 		}
 	}

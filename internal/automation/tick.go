@@ -200,7 +200,7 @@ func (r *Room) tick(ctx context.Context, tx *db.Tx, in wire.TickIn) (wire.TickOu
 	if err != nil || v == nil {
 		return out, orNone(err, in.Name)
 	}
-	a, err := v.read()
+	a, err := r.read(v)
 	if err != nil {
 		return out, err
 	}

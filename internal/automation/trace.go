@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"tandem/internal/automation/run"
-	"tandem/internal/automation/spec"
 	"tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -40,6 +38,7 @@ func (r *Room) runs(ctx context.Context, in wire.RunsIn) (wire.RunsOut, error) {
 		where, args = where+" AND (needs <> '' OR status = ? AND ended_at > ?)", append(args, run.Failed, r.DB.Now().Add(-24*time.Hour))
 	}
 	const page = 500
+	var listed []*runRow
 	for before := ""; ; { // those that the caller may not see take nobody's place
 		more, with := "", args
 		if before != "" {
@@ -52,14 +51,14 @@ func (r *Room) runs(ctx context.Context, in wire.RunsIn) (wire.RunsOut, error) {
 		}
 		for _, row := range all {
 			if before = row.id; op.May(ctx, "automation.list", at(row.name)) {
-				out.Runs = append(out.Runs, row.seen())
+				listed, out.Runs = append(listed, row), append(out.Runs, row.seen())
 			}
 			if len(out.Runs) == in.Limit {
-				return out, nil
+				break
 			}
 		}
-		if len(all) < page {
-			return out, nil
+		if len(all) < page || len(out.Runs) == in.Limit {
+			return out, r.tellWhy(ctx, op.CallerFrom(ctx).Tenant, listed, out.Runs)
 		}
 	}
 }
@@ -74,7 +73,7 @@ func (r *Room) trace(ctx context.Context, in wire.RunIn) (*wire.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := fold(look, row)
+	h, err := r.fold(look, row)
 	if err != nil {
 		return nil, err
 	}
@@ -127,38 +126,13 @@ func (h *held) shown(s run.Step) wire.Step {
 	if h.run.Status.Over() {
 		return v
 	}
-	switch {
-	case s.Phase == run.Uncertain:
-		v.Waits = "a person says whether it was done: tandem automation runs accept or retry"
-	case s.Phase == run.Held && n.Asks() != nil:
-		v.Waits, v.Input = asked(n.Asks().Approvers)+" answers the gate", h.run.Shown(n)
-		if s.Reason == string(spec.Escalate) {
-			v.Waits = n.Asks().Escalate + " answers the gate, which nobody answered in time"
-		}
-		if row := h.alive(s.Node, s.Item); row != nil && strings.HasPrefix(row.waits, "ask:") {
-			v.Ask = strings.TrimPrefix(row.waits, "ask:")
-			v.Waits += ": tandem approvals show " + v.Ask
-		}
-	case s.Phase == run.Held && n.Wait.Webhook != "":
-		v.Waits = "a message of the webhook " + n.Wait.Webhook + ", until " + s.Ends.Format("2006-01-02 15:04:05 MST")
-	case s.Phase == run.Held && n.Wait.Condition != "":
-		v.Waits = "the shared key " + n.Wait.Condition + ", until " + s.Ends.Format("2006-01-02 15:04:05 MST")
-	case s.Phase == run.Held && !s.Due.IsZero():
-		v.Due, v.Waits = s.Due, "until "+s.Due.Format("2006-01-02 15:04:05 MST")
-	case s.Phase == run.Ready && !s.Due.IsZero() && s.Attempt > 0:
-		v.Due, v.Waits = s.Due, fmt.Sprintf("attempt %d, at %s", s.Attempt+1, s.Due.Format("2006-01-02 15:04:05 MST"))
-	case s.Phase == run.Alive:
-		if row := h.alive(s.Node, s.Item); row != nil && row.state == parked {
-			if v.Waits = row.waits; row.waits == onTurn {
-				v.Waits = "its session is at work: tandem session show " + row.session
-			}
-			if row.waits == onRun {
-				v.Waits = "its run: tandem automation runs show " + row.child
-			}
-			if ask, ok := strings.CutPrefix(row.waits, "ask:"); ok {
-				v.Ask, v.Waits = ask, "a person answers: tandem approvals show "+ask
-			}
-		}
+	row := h.alive(s.Node, s.Item)
+	v.Waits, v.Due = h.why(s)
+	if s.Phase == run.Held && n.Asks() != nil {
+		v.Input = h.run.Shown(n)
+	}
+	if row != nil && row.state == parked {
+		v.Ask, v.Waits = row.why(v.Waits)
 	}
 	return v
 }

@@ -167,8 +167,8 @@ func later(a, b time.Time) time.Time {
 
 // watchers brings what is watched up to date with what is switched on.
 func (r *Room) watchers(ctx context.Context, all map[string]*watcher) error {
-	rows, err := r.DB.Query(ctx, `SELECT t.tenant, t.name, t.trigger_id, t.watch, a.actor, a.live, a.switched_at FROM automation_trigger t JOIN automation a
-		ON a.tenant = t.tenant AND a.name = t.name WHERE t.watch <> '' AND a.live <> ''`)
+	rows, err := r.DB.Query(ctx, `SELECT t.tenant, t.name, t.trigger_id, t.watch, a.actor, a.live, a.switched_at
+		FROM automation_trigger t JOIN automation a ON a.tenant = t.tenant AND a.name = t.name WHERE t.watch <> '' AND a.live <> ''`)
 	now, err := db.Collect(rows, err, func(rows *sql.Rows) (w *watcher, err error) {
 		w = &watcher{}
 		return w, rows.Scan(&w.tenant, &w.name, &w.id, &w.what, &w.actor, &w.live, &w.switched)

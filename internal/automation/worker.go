@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"tandem/internal/automation/run"
@@ -18,7 +17,6 @@ const (
 	lease   = time.Minute      // of a claim; renewed while it lasts
 	renews  = 20 * time.Second // how often
 	longest = time.Minute      // how long nothing is looked at: the machine's clock may be set
-	atOnce  = 16               // steps of all runs that are done at once
 	again   = 5 * time.Second  // after how long what could not be stored is tried again
 )
 
@@ -73,6 +71,7 @@ func (r *Room) Run(ctx context.Context) {
 	r.working.Go(func() { r.watchAll(ctx) })
 	renewed := time.Now()
 	for ctx.Err() == nil {
+		r.awake()
 		wait := r.pass(ctx)
 		if r.busy() > 0 {
 			wait = min(wait, renews)
@@ -84,7 +83,7 @@ func (r *Room) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-r.wake:
-		case <-time.After(wait):
+		case <-time.After(r.sleep(wait)):
 		}
 	}
 }
@@ -194,11 +193,13 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 	for _, row := range due {
 		r.dirty[runKey{row.tenant, row.id}] = true
 	}
-	todo := r.dirty
-	r.dirty = map[runKey]bool{}
 	r.mu.Unlock()
+	todo, err := r.todo(ctx)
+	if err != nil {
+		return r.stumble(ctx, err)
+	}
 	stuck := false
-	for k := range todo {
+	for _, k := range todo {
 		if err := r.goOn(ctx, k); err != nil && !fault.Is(err, fault.NotFound) && ctx.Err() == nil {
 			r.Log.Error("a run cannot go on", "run", k.id, "err", err)
 			r.mu.Lock()
@@ -245,151 +246,4 @@ func (r *Room) stumble(ctx context.Context, err error) time.Duration {
 		r.Log.Error("runs cannot be looked at", "err", err)
 	}
 	return time.Second
-}
-
-// goOn lets time pass in a run, claims what can be begun or taken over, and begins it.
-func (r *Room) goOn(ctx context.Context, k runKey) error {
-	free := atOnce - r.busy()
-	var jobs []*job
-	var more bool
-	err := r.DB.Write(ctx, func(tx *db.Tx) error {
-		_, err := r.change(tx, k.tenant, k.id, func(h *held) (err error) {
-			jobs, more, err = r.claimAll(ctx, h, free)
-			return err
-		})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	under := make([]context.Context, len(jobs))
-	for i, j := range jobs {
-		under[i], r.inHand[j] = context.WithCancelCause(ctx)
-	}
-	if more { // the end of any step wakes the loop
-		r.dirty[k] = true
-	}
-	r.mu.Unlock()
-	for i, j := range jobs {
-		r.working.Go(func() {
-			defer func() {
-				r.mu.Lock()
-				r.inHand[j](nil)
-				delete(r.inHand, j)
-				r.mu.Unlock()
-				r.rouse()
-			}()
-			r.work(ctx, under[i], j)
-		})
-	}
-	return nil
-}
-
-// claimAll claims what can be begun or taken over, at most so many; more says that there was more.
-func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, more bool, err error) {
-	now := h.tx.Now()
-	if h.run.Status.Over() {
-		return nil, false, r.letGo(h)
-	}
-	if !r.Vouch.Holds(ctx, h.version.Seal()) {
-		return nil, false, h.apply(run.Event{Kind: run.Stopped,
-			Text: "its version is not one that a person switched on: the database was changed"})
-	}
-	if h.run.Status == run.Running {
-		if why, err := r.unswitched(ctx, h); err != nil || why != "" {
-			if err != nil {
-				return nil, false, err
-			}
-			return nil, false, h.apply(run.Event{Kind: run.Stopped, Text: why})
-		}
-	}
-	if !h.wake.IsZero() && !h.wake.After(now) {
-		if err := h.apply(run.Event{Kind: run.Ticked}); err != nil {
-			return nil, false, err
-		}
-	}
-	switch h.run.Status {
-	case run.Running:
-		if err := r.letSkipped(h); err != nil {
-			return nil, false, err
-		}
-		if err := r.hearMessages(h); err != nil {
-			return nil, false, err
-		}
-	case run.Paused: // an answer that comes meanwhile, and what a crash left, wait for whoever resumes it
-		return nil, false, r.letSkipped(h)
-	default:
-		return nil, false, r.letGo(h)
-	}
-	take := func(s *stepRow, again bool) error {
-		if more = more || len(jobs) >= free; more {
-			return nil
-		}
-		if err := h.apply(run.Event{Kind: run.Started, Node: s.node, Item: s.item, Attempt: s.attempt, Fence: s.fence + 1}); err != nil {
-			return err
-		}
-		if at, _ := h.run.Step(s.node, s.item); at.Phase != run.Alive { // the run had begun as many as it may
-			return nil
-		}
-		if err := h.claim(s, r.Owner); err != nil {
-			return err
-		}
-		jobs = append(jobs, h.job(s, again))
-		return nil
-	}
-	for _, s := range h.steps {
-		if !h.node(s.node).Holds() && s.state != over && s.free(r.Owner, now) && !r.holds(s) {
-			if err := take(s, s.state == claimed); err != nil {
-				return nil, false, err
-			}
-		}
-	}
-	for _, s := range h.run.Next(now).Start {
-		if err := take(&stepRow{node: s.Node, item: s.Item, attempt: s.Attempt + 1}, false); err != nil {
-			return nil, false, err
-		}
-	}
-	err = r.claimHeld(h, func(s *stepRow) { jobs = append(jobs, h.job(s, false)) })
-	return jobs, more, err
-}
-
-// job is what a claimed step is to do.
-func (h *held) job(s *stepRow, again bool) *job {
-	again = again || strings.HasPrefix(s.waits, unkept)
-	at, _ := h.run.Step(s.node, s.item)
-	j := &job{runKey: runKey{h.tenant, h.id}, name: h.name, version: h.version, step: *s, again: again, heard: h.heard,
-		inputs: h.run.Inputs(s.node, s.item), tokens: at.Left.Tokens, cost: at.Left.Cost}
-	j.strict = h.run.Spec.Profile == spec.Strict
-	j.node, j.ai, j.artifacts = h.node(s.node), h.run.Spec.ByModel(s.node), map[string]bool{}
-	for name, ref := range j.node.Inputs {
-		j.artifacts[name] = h.run.Spec.IsArtifact(ref)
-	}
-	switch n := j.node; {
-	case n.Map != nil:
-		j.body, j.artifacts["item"] = &n.Map.Body, h.run.Spec.IsArtifact(n.Map.Over)
-	case n.Asks() != nil:
-		j.inputs = h.run.Shown(n)
-		for _, ref := range n.Asks().Shows {
-			j.artifacts[string(ref)] = h.run.Spec.IsArtifact(ref)
-		}
-		fallthrough
-	default:
-		j.body = &n.Body
-	}
-	if at, ok := h.run.Step(s.node, s.item); ok {
-		j.notes, j.ends, j.refused = at.Notes, at.Ends, at.Refused
-		j.escalated = at.Reason == string(spec.Escalate)
-	}
-	return j
-}
-
-// node is a node of the run's own version.
-func (h *held) node(id string) *spec.Node {
-	for i := range h.run.Spec.Nodes {
-		if n := &h.run.Spec.Nodes[i]; n.ID == id {
-			return n
-		}
-	}
-	return nil
 }

@@ -53,6 +53,7 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		Told: d.removedTold}
 	r.Text, r.Mark = d.rooms.artifact.Text, func() bool { return d.live().Get("artifacts.mark") == "on" }
 	r.Secret = d.redact.Holds
+	r.AtOnce = func() int { return d.live().Int("automations.steps") }
 	r.Head, r.Hidden = d.journal.Latest, []string{d.data}
 	r.Bookmark = func(ctx context.Context, repo, name string) (string, error) {
 		return d.rooms.repo.Bookmark(ctx, repo, name)

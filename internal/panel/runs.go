@@ -61,12 +61,12 @@ func stepInput(v *visit) (wire.StepIn, error) {
 
 // RunRow is a run in a list.
 type RunRow struct {
-	ID, Name, Status, Reason, Cause, By, Needs string
-	Began, Ended                               time.Time
+	ID, Name, Status, Reason, Cause, By, Needs, Waits string
+	Began, Ended                                      time.Time
 }
 
 func runRow(r *wire.Run) RunRow {
-	return RunRow{r.ID, r.Name, r.Status, r.Reason, r.Cause, r.By, r.Needs, r.BeganAt, r.EndedAt}
+	return RunRow{r.ID, r.Name, r.Status, r.Reason, r.Cause, r.By, r.Needs, strings.Join(r.Waits, "; "), r.BeganAt, r.EndedAt}
 }
 
 func (r RunRow) over() bool { return !r.Ended.IsZero() }

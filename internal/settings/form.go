@@ -16,6 +16,7 @@ var (
 	number   = form{"a number", func(v string) bool { return within(v, 0, 1<<31-1) }}
 	positive = form{"a number from 1", func(v string) bool { return within(v, 1, 1<<31-1) }}
 	cars     = form{"a number from 1 to 16", func(v string) bool { return within(v, 1, 16) }}
+	places   = form{"a number from 1 to 256", func(v string) bool { return within(v, 1, 256) }}
 	port     = form{"a port from 0 to 65535", func(v string) bool { return within(v, 0, 65535) }}
 	skew     = form{"a number from 0 to 60000", func(v string) bool { return within(v, 0, 60_000) }}
 	lifetime = form{"a number from 1000 to 3600000", func(v string) bool { return within(v, 1000, 3_600_000) }}

@@ -44,6 +44,8 @@ var table = []Setting{
 	{Key: "artifacts.mark", Env: []string{"TANDEM_ARTIFACTS_MARK"}, Default: "on",
 		Doc: "on has reports and slides in which a model had a hand say so; off leaves it to what tandem artifact show says", Live: true,
 		OneOf: []string{"on", "off"}},
+	{Key: "automations.steps", Env: []string{"TANDEM_AUTOMATIONS_STEPS"}, Default: "16",
+		Doc: "how many steps of automations are done at once, 1 to 256; those of a higher priority go first", Live: true, Form: &places},
 	{Key: "idle_exit", Env: []string{"TANDEM_IDLE_EXIT"}, Default: "15m",
 		Doc: "a daemon that was started on demand ends after this long without work", Form: &duration},
 	{Key: "auth_mode", Env: []string{"TANDEM_RUNTIME_AUTH_MODE"}, Default: "local_single_tenant",

@@ -116,6 +116,9 @@ func (r *Run) Rested(now time.Time) time.Duration {
 	return r.rested + now.Sub(r.rests)
 }
 
+// Node is a node of the definition, nil when there is none of that name.
+func (r *Run) Node(id string) *spec.Node { return r.nodes[id] }
+
 // Step gives a copy of where a node stands; item is -1 for the node itself.
 func (r *Run) Step(node string, item int) (Step, bool) {
 	if s := r.find(node, item); s != nil {

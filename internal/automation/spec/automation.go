@@ -12,6 +12,8 @@ type Automation struct {
 	Limits   Limits             `toml:"limits" json:"limits"`
 	Triggers []Trigger          `toml:"trigger" json:"triggers,omitempty"`
 	Nodes    []Node             `toml:"node" json:"nodes"`
+
+	needs map[string][]string // of a checked definition
 }
 
 // Profile chooses among grants that exist; it never makes one.

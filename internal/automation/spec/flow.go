@@ -164,8 +164,10 @@ func (c *checker) rings() {
 	}
 }
 
-// Needs gives, for each node of a checked definition, the nodes that come before it.
-func (a *Automation) Needs() map[string][]string {
+// Needs gives, for each node of a definition that was read, the nodes that come before it. Nobody changes it.
+func (a *Automation) Needs() map[string][]string { return a.needs }
+
+func (a *Automation) before() map[string][]string {
 	c := &checker{a: a, nodes: map[string]*Node{}}
 	for i := range a.Nodes {
 		c.nodes[a.Nodes[i].ID] = &a.Nodes[i]

@@ -71,6 +71,7 @@ func Kept(data []byte) (*Automation, error) {
 	if all = append(all, a.check()...); len(all) > 0 {
 		return nil, all
 	}
+	a.needs = a.before()
 	return &a, nil
 }
 

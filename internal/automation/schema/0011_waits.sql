@@ -1,0 +1,2 @@
+ALTER TABLE automation_run ADD COLUMN priority BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE automation_run ADD COLUMN waits TEXT NOT NULL DEFAULT '';
