@@ -27,11 +27,14 @@ func (s Server) URL() string {
 
 // Meet says by which key a server is known: the one remembered for its address,
 // else the one that it shows now, which is remembered. Only an address on this
-// machine may have none.
+// machine may have none. An invitation that names another key replaces none by itself.
 func (p *Pins) Meet(ctx context.Context, a Address) (Server, error) {
 	known, err := p.Known(a.Host)
 	if err != nil {
 		return Server{}, err
+	}
+	if known != "" && a.Fingerprint != "" && known != a.Fingerprint {
+		return p.invited(ctx, a, known)
 	}
 	if known == "" {
 		if known, err = show(ctx, a); err != nil {
@@ -45,6 +48,33 @@ func (p *Pins) Meet(ctx context.Context, a Address) (Server, error) {
 		return Server{Host: a.Host}, nil
 	}
 	return Server{Host: a.Host, Key: known}, p.Pin(a.Host, known)
+}
+
+// InvitedKey is the reason of a refusal that a person may lift: the server shows the key that an invitation names, and this machine
+// knows another one.
+const InvitedKey = "invited key"
+
+// invited meets a server whose invitation names another key than the one known here. It is followed where the known key announced it.
+func (p *Pins) invited(ctx context.Context, a Address, known string) (Server, error) {
+	shown, err := show(ctx, a)
+	switch {
+	case err != nil:
+		return Server{}, err
+	case shown == a.Fingerprint && Followed(a.Host, known, shown):
+		return Server{Host: a.Host, Key: shown}, p.Replace(a.Host, shown)
+	case shown == a.Fingerprint:
+		return Server{}, fault.New(fault.Denied, "client",
+			"the invitation names the key %s, and %s shows it; this machine knows %s, which did not announce it: somebody may be listening in",
+			shown, a.Host, known).
+			With("reason", InvitedKey).With("server", a.Host).With("shown", shown).With("known", known).
+			WithNext("ask the server's owner for its fingerprint (there: tandem status); if it is this one, say so with your PIN: "+
+				"tandem remote trust %s %s", a.Host, shown)
+	case shown == known:
+		return Server{}, fault.New(fault.Denied, "client", "the invitation names the key %s, and %s shows %s, by which this machine knows it",
+			a.Fingerprint, a.Host, known).
+			WithNext("the line is of another server, or from before its key changed: ask for a fresh one; over there: tandem invite")
+	}
+	return Server{}, changed(a.Host, known, shown)
 }
 
 // Accept remembers the key that a server shows, if it is the one that a person names.

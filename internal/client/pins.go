@@ -96,7 +96,7 @@ func (p *Pins) lines() (out [][2]string, err error) {
 	return out, lines.Err()
 }
 
-// Replace remembers another fingerprint: the server announced it under its old key, an invitation names it, or a person said so.
+// Replace remembers another fingerprint: the server announced it under its old key, or a person said so.
 func (p *Pins) Replace(addr, fingerprint string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

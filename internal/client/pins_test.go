@@ -1,6 +1,8 @@
 package client
 
 import (
+	"crypto/tls"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -45,5 +47,35 @@ func TestAServersKeyIsTrustedOnFirstUseAndNeverChanges(t *testing.T) {
 	}
 	if known, _ := pins.Known("other:1"); known != "" {
 		t.Errorf("a refused key was remembered: %s", known)
+	}
+}
+
+// Whoever typed a line that some sender made would have had the key of a known server replaced by it, and its token sent to somebody else.
+func TestAnInvitationReplacesNoKnownKey(t *testing.T) {
+	far := httptest.NewUnstartedServer(http.NotFoundHandler())
+	far.TLS = &tls.Config{MinVersion: tls.VersionTLS13}
+	far.StartTLS()
+	defer far.Close()
+	host, shown := strings.TrimPrefix(far.URL, "https://"), Fingerprint(far.Certificate())
+	for _, c := range []struct{ known, named, says, reason string }{
+		{"SHA256:before", shown, "which did not announce it", InvitedKey},
+		{"SHA256:before", "SHA256:third", "has changed from SHA256:before to " + shown, "key changed"},
+		{shown, "SHA256:before", "by which this machine knows it", ""},
+		{"", "SHA256:before", "has changed from SHA256:before to " + shown, "key changed"},
+	} {
+		pins := OpenPins(filepath.Join(t.TempDir(), "known_servers"))
+		if c.known != "" {
+			if err := pins.Pin(host, c.known); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := pins.Meet(t.Context(), Address{Host: host, Invite: "tdj_one", Fingerprint: c.named, Local: true})
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Kind != fault.Denied || !strings.Contains(f.Msg, c.says) || f.Data["reason"] != c.reason {
+			t.Errorf("known %q, named %q: %v", c.known, c.named, err)
+		}
+		if known, err := pins.Known(host); known != c.known || err != nil {
+			t.Errorf("known %q, named %q: known by %q now, %v", c.known, c.named, known, err)
+		}
 	}
 }

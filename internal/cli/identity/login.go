@@ -12,7 +12,6 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
-	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	room "tandem/internal/identity"
 	login "tandem/internal/login/wire"
@@ -47,7 +46,7 @@ func logIn(ctx context.Context, k *kit.Kit, line, name string, noPIN bool) error
 		return fault.New(fault.Invalid, "login", "the invitation is missing: it stands behind # in the line that you were given").
 			WithNext("ask for one; over there: tandem invite --person NAME")
 	}
-	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
+	reach, err := k.Reach(ctx, a)
 	if err != nil {
 		return err
 	}

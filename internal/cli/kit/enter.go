@@ -2,11 +2,14 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
 	"tandem/internal/client"
 	"tandem/internal/daemon"
+	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 )
 
@@ -14,7 +17,7 @@ import (
 // own, a token was given, it was joined before, or it is joined now. The daemon
 // remembers what lets us in; a token that was used is returned.
 func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string, error) {
-	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
+	reach, err := k.Reach(ctx, a)
 	if err != nil {
 		return "", err
 	}
@@ -45,4 +48,21 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		return token, err
 	}
 	return token, nil
+}
+
+// Reach says how this machine stands to a server. An invitation may name another key than the one that is known, because the server lost
+// it: whoever types the line accepts that key with their PIN, as tandem remote trust does. Nothing else that was sent, kept or planted
+// does, and where there is no PIN or no terminal it stays refused.
+func (k *Kit) Reach(ctx context.Context, a client.Address) (daemon.ReachOut, error) {
+	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Data["reason"] != client.InvitedKey || a.Invite == "" || !k.ourselves() || !k.Asks() {
+		return reach, err
+	}
+	if who, lost := op.Do(ctx, k, identity.ActorWhoami, identity.Nothing{}); lost != nil || !who.PIN {
+		return reach, err
+	}
+	fmt.Fprintf(k.Err, "%s\nIf whoever gave you this line is the owner of that server, your PIN accepts its key here.\n", f.Msg)
+	defer k.Leave() // for this alone
+	return op.Do(ctx, k, daemon.WorkspaceRekey, daemon.RekeyIn{Server: a.Host, Key: a.Fingerprint})
 }

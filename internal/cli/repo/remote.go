@@ -2,11 +2,11 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/client"
-	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
@@ -36,8 +36,12 @@ func way(ctx context.Context, k *kit.Kit, server, token string) (replica.Remote,
 
 // enter makes sure that the server lets us in, and says how to reach it.
 func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (replica.Remote, error) {
-	if token == "" && a.Invite != "" && member(ctx, k, a) {
-		return way(ctx, k, a.Host, "")
+	if token == "" && a.Invite != "" {
+		known, err := member(ctx, k, a)
+		if err != nil || known {
+			m, lost := way(ctx, k, a.Host, "")
+			return m, errors.Join(err, lost)
+		}
 	}
 	token, err := k.Enter(ctx, a, token)
 	if err != nil {
@@ -48,17 +52,18 @@ func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (rep
 
 // member says whether the server lets this machine in already. Another invitation would make it somebody else there, to whom the work
 // of its workspaces does not belong.
-func member(ctx context.Context, k *kit.Kit, a client.Address) bool {
-	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
+func member(ctx context.Context, k *kit.Kit, a client.Address) (bool, error) {
+	reach, err := k.Reach(ctx, a)
 	if err != nil || reach.Own || !reach.Trusted {
-		return false
+		return false, err
 	}
 	m, err := way(ctx, k, a.Host, "")
-	if err == nil {
-		m.Header.Del("Tandem-Remote-Token") // of a setting: the question is what this machine was given
-		_, err = op.Do(ctx, m, host.RepoList, struct{}{})
+	if err != nil {
+		return false, err
 	}
-	return err == nil
+	m.Header.Del("Tandem-Remote-Token") // of a setting: the question is what this machine was given
+	_, err = op.Do(ctx, m, host.RepoList, struct{}{})
+	return err == nil, nil
 }
 
 // choose finds the repository that an address means.

@@ -18,8 +18,8 @@ func newTrust(k *kit.Kit) *cobra.Command {
 		Long: `Accept another key of a server. A server that changes its key announces it under
 the old one, and this machine follows by itself. One that did not may be somebody
 else: ask its owner for the fingerprint (tandem status shows it there), and name it
-here. The server must show that very key. An invitation does not do: whoever hands
-you a line is not yet that server.`,
+here. The server must show that very key. A fresh invitation names it as well: tandem
+init with that line asks for your PIN, too.`,
 		Example: "  tandem remote trust your-server:13013 SHA256:n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := op.Do(cmd.Context(), k, daemon.WorkspaceRekey, daemon.RekeyIn{Server: args[0], Key: args[1]})
