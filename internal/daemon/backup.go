@@ -198,18 +198,29 @@ func (d *Daemon) writeHouse(ctx context.Context, w *backup.Writer, content bool,
 		return err
 	}
 	out.Keeper, out.Repos = head.Keeper, head.Repos
+	out.Rows, err = d.copyTables(ctx, func(from io.Reader) error { return w.Add(backup.Entry{Name: "tables"}, from) })
+	return err
+}
+
+// copyTables has one state of all tables added to a copy. It lets go of that state when it is given up, also where the copy's disk hangs.
+func (d *Daemon) copyTables(ctx context.Context, add func(io.Reader) error) (rows int64, err error) {
+	ctx, stop := whileRoom(ctx, d.db.Waiting, func() error { return Room(d.data) })
+	defer stop()
 	pr, pw := io.Pipe()
 	dumped := make(chan struct{})
 	go func() {
 		defer close(dumped)
 		var err error
-		out.Rows, err = d.db.Dump(ctx, pw, migrations...)
+		rows, err = d.db.Dump(ctx, pw, migrations...)
 		pw.CloseWithError(err)
 	}()
-	err = w.Add(backup.Entry{Name: "tables"}, pr)
+	err = add(pr)
 	pr.CloseWithError(err)
 	<-dumped
-	return err
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return rows, err
 }
 
 // backupBeforeMigrating copies what an older program left before it is changed.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -254,3 +255,45 @@ func TestRenamedTablesAreKnownByTheirLastName(t *testing.T) {
 		t.Errorf("the tables are %v, %v", got, err)
 	}
 }
+
+// A copy under load left a WAL of 69 MB beside the database, which nobody gave back.
+func TestTheWALIsGivenBackAfterACopy(t *testing.T) {
+	d := openCopied(t, filepath.Join(t.TempDir(), "a.db"), copied)
+	turn := byte(0)
+	put := func(n int) {
+		t.Helper()
+		turn++
+		for i := range n {
+			err := d.Write(t.Context(), func(tx *Tx) error {
+				_, err := tx.Exec("INSERT INTO copied (key, n, body) VALUES (?, 1, ?) ON CONFLICT (key) DO UPDATE SET body = excluded.body",
+					fmt.Sprint(i), bytes.Repeat([]byte{turn}, 1<<20))
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put(1)
+	var most int64
+	begun := sync.OnceFunc(func() { // the copy holds its state from here on
+		put(60)
+		var err error
+		if most, err = d.Waiting(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := d.Dump(t.Context(), writing(begun), copied); err != nil {
+		t.Fatal(err)
+	}
+	put(20) // the next writes find nobody who reads
+	after, err := d.Waiting()
+	if err != nil || most < 60<<20 || after > 33<<20 {
+		t.Errorf("%d MB during the copy, %d MB after it, %v", most>>20, after>>20, err)
+	}
+}
+
+// writing is called with every write.
+type writing func()
+
+func (f writing) Write(p []byte) (int, error) { f(); return len(p), nil }

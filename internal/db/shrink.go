@@ -98,6 +98,18 @@ func (d *DB) size() (n int64, err error) {
 	return n, nil
 }
 
+// Waiting is how many bytes the WAL has: what was changed and is not in the file yet, with room that is used again. None in PostgreSQL.
+func (d *DB) Waiting() (int64, error) {
+	st, err := os.Stat(d.path + "-wal")
+	if d.dialect != sqliteDialect || errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
+}
+
 // apart runs fn on a connection of its own: these statements are no transaction
 // of the writer's.
 func (d *DB) apart(ctx context.Context, fn func(*sql.Conn) error) error {

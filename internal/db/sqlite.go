@@ -17,9 +17,11 @@ import (
 // Four times the usual 1,000 pages gather before they are moved from the WAL
 // into the file: the pages that every change touches are moved less often.
 //
-// What was deleted is overwritten, and its room can be given back: see Shrink.
+// What was deleted is overwritten, and its room can be given back: see Shrink. The WAL gives back what it took beyond 32 MB while somebody
+// read an older state (a copy does), as soon as nobody does and something is written.
 const pragmas = "_pragma=busy_timeout(10000)&_pragma=auto_vacuum(2)&_pragma=secure_delete(1)&_pragma=journal_mode(WAL)&_pragma=synchrono" +
-	"us(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8000)&_pragma=wal_autocheckpoint(4000)&_txlock=immediate"
+	"us(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8000)&_pragma=wal_autocheckpoint(4000)&_pragma=journal_size_limit(33554432)" +
+	"&_txlock=immediate"
 
 func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, error) {
 	// SQLite would make the file readable for others; make it first.
