@@ -46,6 +46,7 @@ var houseMap = []wall{
 	{pkg: "stream"},
 	{pkg: "lease", pure: true},
 	{pkg: "told", pure: true},
+	{pkg: "unified", pure: true},
 	{pkg: "db"},
 	{pkg: "op"},
 	{pkg: "owner"},
@@ -224,6 +225,7 @@ var houseMap = []wall{
 
 // The ground may be imported by all, and has an order of its own.
 var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "told": "",
+	"unified":  "",
 	"spelling": "", "crowd": "", "stream": "", "lease": "fault spelling",
 	"db": "fault id", "op": "fault id db", "owner": "fault id db"}
 

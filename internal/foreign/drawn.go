@@ -13,6 +13,7 @@ type Piece struct {
 	Text string // what to show
 	Odd  bool   // spelled out
 	Name string // for odd pieces: what it is
+	At   int    // the byte of the text at which it begins
 }
 
 var oddNames = map[rune]string{
@@ -68,14 +69,15 @@ type drawing struct {
 
 func (d *drawing) odd(at, n int, p Piece) {
 	if at > d.start {
-		d.out = append(d.out, Piece{Text: d.s[d.start:at]})
+		d.out = append(d.out, Piece{Text: d.s[d.start:at], At: d.start})
 	}
+	p.At = at
 	d.out, d.start = append(d.out, p), at+n
 }
 
 func (d *drawing) end() []Piece {
 	if len(d.s) > d.start {
-		d.out = append(d.out, Piece{Text: d.s[d.start:]})
+		d.out = append(d.out, Piece{Text: d.s[d.start:], At: d.start})
 	}
 	return d.out
 }

@@ -50,11 +50,18 @@ func Exact(s string) []Piece {
 // ExactLine is Exact for what is a line or a cell: it also shows what would begin another one.
 func ExactLine(s string) []Piece {
 	var out []Piece
+	at := 0
 	for i, l := range strings.Split(s, "\n") {
 		if i > 0 {
-			out = append(out, oddPiece('\n'))
+			feed := oddPiece('\n')
+			feed.At = at
+			out, at = append(out, feed), at+1
 		}
-		out = append(out, Exact(l)...)
+		for _, p := range Exact(l) {
+			p.At += at
+			out = append(out, p)
+		}
+		at += len(l)
 	}
 	return out
 }

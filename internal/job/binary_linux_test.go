@@ -24,7 +24,7 @@ func TestAZeroByteHidesNothing(t *testing.T) {
 	}
 	ctx := op.WithCaller(t.Context(), op.Caller{Tenant: "t", Name: "ann", Kind: op.Person})
 	ctx = op.WithSight(ctx, op.Sight{File: func(path string) bool { return !strings.HasSuffix(path, "hidden.bin") }})
-	out, err := a.diff(ctx, wire.IDIn{ID: a.job.ID})
+	out, err := a.diff(ctx, wire.DiffIn{ID: a.job.ID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestAJobThatChangesWhatItsCheckCalls(t *testing.T) {
 			j.ByBase)
 	}
 	caller := op.WithSight(op.WithCaller(t.Context(), op.Caller{Tenant: "t"}), op.Sight{File: func(string) bool { return true }})
-	if out, err := a.diff(caller, wire.IDIn{ID: "job_1"}); err != nil || len(out.Files) != 1 || !out.Files[0].Checks {
+	if out, err := a.diff(caller, wire.DiffIn{ID: "job_1"}); err != nil || len(out.Files) != 1 || !out.Files[0].Checks {
 		t.Errorf("the diff: %+v %v", out.Files, err)
 	}
 }

@@ -127,6 +127,9 @@ func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, 
 	if err := j.sendable(ctx); err != nil {
 		return nil, err
 	}
+	if err := known(string(wire.Back), in.Agent); err != nil {
+		return nil, err
+	}
 	said := j.remarks(in.Text)
 	if said == "" {
 		return nil, fault.New(fault.Invalid, "job.back", "there is nothing to tell the agent").
@@ -137,7 +140,7 @@ func (r *Room) back(ctx context.Context, tx *db.Tx, in wire.BackIn) (*wire.Job, 
 			"the comments and what is said beside them have %d bytes, and the agent hears %d at once",
 			len(said), MaxTask).WithNext("say it in fewer words")
 	}
-	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: said, Sent: true})
+	return r.move(ctx, tx, in.ID, Event{Kind: Told, Text: said, Sent: true, Agent: in.Agent})
 }
 
 // bindBack is what an approval of sending a job back holds for: the comments that wait, and no others.
@@ -149,7 +152,8 @@ func (r *Room) bindBack(ctx context.Context, in wire.BackIn) ([]op.Bound, error)
 	if err := j.sendable(ctx); err != nil {
 		return nil, err
 	}
-	return []op.Bound{{Name: "comments", Value: j.remarks("")}}, nil
+	model, err := r.bindAgent(ctx, in.Agent)
+	return append(model, op.Bound{Name: "comments", Value: j.remarks("")}), err
 }
 
 // sendable refuses who may not see a file that a waiting comment is about: the ask would show what was said about it.

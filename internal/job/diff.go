@@ -18,22 +18,23 @@ import (
 // maxDiff is how much of a diff is shown.
 const maxDiff = 2 << 20
 
-func (r *Room) diff(ctx context.Context, in wire.IDIn) (out wire.DiffOut, err error) {
+// diff is what the job changed, or the part of that which was asked for.
+func (r *Room) diff(ctx context.Context, in wire.DiffIn) (out wire.DiffOut, err error) {
 	j, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
 	if err != nil {
 		return out, err
 	}
 	if j.Commit == "" {
-		next := "wait for the end of its turn: tandem job wait " + j.ID
-		if j.State == wire.Stopped {
-			next = "see why it is stopped: tandem job show " + j.ID
-		}
-		return out, fault.New(fault.Conflict, "job.diff", "nothing of the job is committed yet").WithNext("%s", next)
+		return out, j.nothing("job.diff")
 	}
-	if err := r.Tools.Genuine(ctx, j.Repo, j.Base, j.Commit, true); err != nil {
+	s, err := r.span(ctx, j, in)
+	if err != nil {
 		return out, err
 	}
-	changes, err := r.Tools.Changed(ctx, j.Repo, j.Base, j.Commit)
+	if err := r.Tools.Genuine(ctx, j.Repo, s.from, s.to, true); err != nil {
+		return out, err
+	}
+	changes, err := r.Tools.Changed(ctx, j.Repo, s.from, s.to)
 	if err != nil {
 		return out, err
 	}
@@ -41,7 +42,8 @@ func (r *Room) diff(ctx context.Context, in wire.IDIn) (out wire.DiffOut, err er
 	if err != nil {
 		return out, err
 	}
-	out = wire.DiffOut{State: j.State, Base: j.Base, Commit: j.Commit, Files: []wire.File{}}
+	out = wire.DiffOut{State: j.State, Base: j.Base, Commit: j.Commit, Part: s.part, Blanks: in.Blanks, Since: s.since, Steps: s.steps,
+		Files: []wire.File{}, Looked: j.viewedBy(op.CallerFrom(ctx).Actor)}
 	var without, paths []string
 	words := map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'M': "changed", 'R': "renamed"}
 	for _, c := range changes {
@@ -61,12 +63,12 @@ func (r *Room) diff(ctx context.Context, in wire.IDIn) (out wire.DiffOut, err er
 		out.Files = append(out.Files, wire.File{Path: printed(c.Path), From: printed(c.From), How: how,
 			Checks: j.Check != "" && (p.has(c.Path) || c.From != "" && p.has(c.From))})
 	}
-	if out.Diff, err = r.Tools.Patch(ctx, j.Repo, j.Base, j.Commit, maxDiff, without...); err != nil {
+	if out.Diff, err = r.Tools.Patch(ctx, j.Repo, s.from, s.to, maxDiff, !in.Blanks, without...); err != nil {
 		return out, err
 	}
 	long := len(out.Diff) > maxDiff
 	if strings.Contains(out.Diff, "\nBinary files ") {
-		all, err := r.Tools.Blobs(ctx, j.Repo, j.Base, j.Commit)
+		all, err := r.Tools.Blobs(ctx, j.Repo, s.from, s.to)
 		if err != nil {
 			return out, err
 		}
@@ -77,7 +79,7 @@ func (r *Room) diff(ctx context.Context, in wire.IDIn) (out wire.DiffOut, err er
 		return out, nil
 	}
 	out.Diff, out.Cut = strings.ToValidUTF8(out.Diff[:maxDiff], ""), true
-	counts, err := r.Tools.Counts(ctx, j.Repo, j.Base, j.Commit)
+	counts, err := r.Tools.Counts(ctx, j.Repo, s.from, s.to)
 	for i, p := range paths {
 		out.Files[i].Added, out.Files[i].Deleted = counts[p][0], counts[p][1]
 	}
@@ -86,7 +88,7 @@ func (r *Room) diff(ctx context.Context, in wire.IDIn) (out wire.DiffOut, err er
 
 // whole refuses a merge by somebody who cannot have seen all of what it brings in.
 func (r *Room) whole(ctx context.Context, j *Job) error {
-	out, err := r.diff(ctx, wire.IDIn{ID: j.ID})
+	out, err := r.diff(ctx, wire.DiffIn{ID: j.ID})
 	switch {
 	case err != nil:
 		return err

@@ -45,6 +45,8 @@ type Job struct {
 	Look  *look `json:"look,omitempty"`  // another agent's review that is under way
 	Looks int64 `json:"looks,omitempty"` // how often one was asked for
 
+	Views []viewed `json:"views,omitempty"` // who looked at all of which commit, the newest last
+
 	Locks []string `json:"locks,omitempty"` // digests of the lock files that wait for a person's word
 
 	Caller op.Caller `json:"caller"`

@@ -126,7 +126,7 @@ func (r *Room) asksLook(ctx context.Context, j *Job) error {
 		return fault.New(fault.Denied, "job.review", "the commit holds files that its session may not see")
 	}
 	c := j.Caller
-	diff, err := op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Diff, wire.IDIn{ID: j.ID})
+	diff, err := op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Diff, wire.DiffIn{ID: j.ID})
 	if err != nil {
 		return err
 	}

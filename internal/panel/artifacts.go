@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/artifact/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 // artifactRoutes are the pages about what automations made. They belong to the page of automations.
@@ -54,7 +55,7 @@ type ArtifactView struct {
 	Cut      bool
 	Facts    []ui.Pair
 	Versions []*wire.Artifact
-	Changes  []ui.DiffFile
+	Changes  []unified.File
 	Against  int  // the version before this one; 0 when there is none
 	Same     bool // as that
 }
@@ -78,7 +79,7 @@ func (v *visit) artifact() error {
 		}
 		out.Against, out.Same = both.From.Version, both.Same
 		if both.Diff != "" {
-			out.Changes = ui.ParseDiff("--- " + name + "\n+++ " + name + "\n" + both.Diff)
+			out.Changes = unified.Parse("--- " + name + "\n+++ " + name + "\n" + both.Diff)
 		}
 	}
 	s := v.shell("automations", name)

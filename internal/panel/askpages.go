@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 // AskPage is a page of what an ask is about, as it is shown.
@@ -23,8 +24,8 @@ type AskPart struct {
 	Name  string
 	Form  string
 	Text  string
-	Diffs []ui.DiffFile // of a diff, or of what goes and what comes
-	Href  string        // where bytes are opened
+	Diffs []unified.File // of a diff, or of what goes and what comes
+	Href  string         // where bytes are opened
 }
 
 // pages are the first pages of an ask, as many as shown says and there are.
@@ -56,12 +57,12 @@ func askParts(p *approval.Page, ask string) (out []AskPart) {
 		case x.Form == approval.Bytes:
 			part.Href = "/panel/approvals/" + pathEscape(ask) + "/content?" + url.Values{"name": {x.Name}}.Encode()
 		case x.Form == approval.Diff && x.From == 0:
-			part.Diffs = ui.ParseDiff(x.Text)
+			part.Diffs = unified.Parse(x.Text)
 		case x.Form == approval.Gone && x.From == 0 && i+1 < len(p.Pieces) && p.Pieces[i+1].Form == approval.Come:
-			part.Diffs = []ui.DiffFile{{Path: askPath(p), Lines: changed(x.Text, p.Pieces[i+1].Text)}}
+			part.Diffs = []unified.File{{Path: askPath(p), Lines: changed(x.Text, p.Pieces[i+1].Text)}}
 			i++
 		case x.Form == approval.Come && x.From == 0:
-			part.Diffs = []ui.DiffFile{{Path: askPath(p), Lines: ui.Diff("", x.Text)}}
+			part.Diffs = []unified.File{{Path: askPath(p), Lines: unified.Diff("", x.Text)}}
 		}
 		out = append(out, part)
 	}

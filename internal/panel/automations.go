@@ -7,6 +7,7 @@ import (
 	"tandem/internal/automation/wire"
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 func automationsNav() page {
@@ -167,7 +168,7 @@ type AutomationView struct {
 	Live      string
 	Latest    string
 	Text      string
-	Changes   []ui.DiffFile
+	Changes   []unified.File
 	MayDo     []wire.May
 	Unbuilt   []string
 	Ungranted []string
@@ -214,7 +215,7 @@ func (v *visit) automation(name, problem string) error {
 }
 
 // changesOf is what a version changes against the one that is switched on. Its diff has no names of files.
-func changesOf(a *wire.Version) []ui.DiffFile {
+func changesOf(a *wire.Version) []unified.File {
 	if a.Changes == "" {
 		return nil
 	}
@@ -222,7 +223,7 @@ func changesOf(a *wire.Version) []ui.DiffFile {
 	if !strings.HasPrefix(text, "--- ") {
 		text = "--- " + a.Name + "\n+++ " + a.Name + "\n" + text
 	}
-	return ui.ParseDiff(text)
+	return unified.Parse(text)
 }
 
 // tabs lead from the newest version to the one that is switched on, and back.

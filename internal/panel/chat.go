@@ -10,6 +10,7 @@ import (
 	"tandem/internal/panel/ui"
 	"tandem/internal/provider"
 	"tandem/internal/session"
+	"tandem/internal/unified"
 )
 
 // entriesOf puts a conversation in the order it is read: a result stands in
@@ -84,7 +85,7 @@ func cardOf(tool string, args json.RawMessage, c *session.Call) *CallCard {
 	if c != nil && c.Result != nil {
 		card.Result, card.Bad = c.Result.Text, c.Result.Error
 		if text, ok := c.Result.Meta["diff"].(string); ok {
-			for _, f := range ui.ParseDiff(text) {
+			for _, f := range unified.Parse(text) {
 				card.Diffs = append(card.Diffs, FileDiff{f.Path, f.Lines})
 			}
 		}
@@ -111,8 +112,8 @@ func shownBelow(entries []ChatEntry, ask string) {
 
 // changed is what goes and what comes in its place. Where something goes, it is
 // a piece of a file and nobody knows its lines, so they have no numbers.
-func changed(before, after string) []ui.DiffLine {
-	lines := ui.Diff(before, after)
+func changed(before, after string) []unified.Line {
+	lines := unified.Diff(before, after)
 	if before != "" {
 		for i := range lines {
 			lines[i].Old, lines[i].New = 0, 0

@@ -5,6 +5,7 @@ import (
 
 	"tandem/internal/automation/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 // Sample data for the pages about automations.
@@ -40,7 +41,7 @@ func sampleAutomation() AutomationView {
 		Digest: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a1",
 		Latest: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a1",
 		Live:   "4f2a19c07b124f2a", Text: automationExample,
-		Changes: ui.ParseDiff("--- morning\n+++ morning\n@@ -9,3 +9,3 @@\n [node.command]\n-run = [\"ls\"]\n+run = [\"sh\", \"-c\", " +
+		Changes: unified.Parse("--- morning\n+++ morning\n@@ -9,3 +9,3 @@\n [node.command]\n-run = [\"ls\"]\n+run = [\"sh\", \"-c\", " +
 			"\"ls | wc -l\"]\n folder = \"/srv/app\"\n"),
 		MayDo: []wire.May{{Node: "count", Kind: "command", What: "sh -c \"ls | wc -l\" in /srv/app, without the network"},
 			{Node: "look", Kind: "gate", What: "asks a person"}, {Node: "keep", Kind: "operation",

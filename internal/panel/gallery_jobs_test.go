@@ -5,6 +5,7 @@ import (
 
 	"tandem/internal/job/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 // Sample data for the pages about jobs.
@@ -45,12 +46,10 @@ func sampleJob() JobView {
 		Reason: "its check is green", First: []string{"It changed scripts/check, which the check consists of.",
 			"While its agent worked, refs/heads/main moved from 4f2a19c07b12 to 9d11e0c5aa34."},
 		Commit: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0", Base: "4f2a19c07b124f2a19c07b124f2a19c07b124f2a",
-		Diffs: ui.ParseDiff(sampleUnified), SessionHref: "/panel/sessions/ses_1",
+		JobDiff: sampleJobDiff(), SessionHref: "/panel/sessions/ses_1",
 		Changed: []string{"internal/billing/invoice.go", "scripts/check"}, Unsent: 1,
 		Said: []wire.Comment{{N: 1, File: "internal/billing/invoice.go", Line: 10, Text: "What of an invoice **without** lines?", By: "owner",
 			At: before(time.Minute)}, {N: 2, File: "scripts/check", Text: "Why?", By: "anna", Sent: true, Answered: true, At: before(time.Hour)}},
-		Files: []wire.File{{Path: "scripts/check", How: "changed", Checks: true},
-			{Path: "docs/total.png", How: "added", Type: "image/png", Size: 48213}},
 		Checks: []JobCheck{{N: 2, Verdict: wire.Green, How: "exit code 0 after 4.2 s on 9c1e44d0b7f3",
 			Output: "ok  \tatlas/internal/billing\t0.4s\n"},
 			{N: 1, Verdict: wire.Red, How: "exit code 1 after 4.0 s on 77aa01b2c3d4",
@@ -58,6 +57,15 @@ func sampleJob() JobView {
 		Facts: []ui.Pair{{Key: "Agent", Value: "claude", Mono: true}, {Key: "Check", Value: "go test ./...", Mono: true},
 			{Key: "Started in", Value: "/home/me/src/atlas", Mono: true}, {Key: "For the branch", Value: "main", Mono: true},
 			{Key: "Commit", Value: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0", Mono: true, Copy: true}, {Key: "Budget", Value: "10turns"}}}
+}
+
+func sampleJobDiff() JobDiff {
+	return JobDiff{Diffs: unified.Parse(sampleUnified), Unread: true, Looked: "77aa01b2c3d477aa01b2c3d477aa01b2c3d477aa",
+		Files: []wire.File{{Path: "scripts/check", How: "changed", Checks: true},
+			{Path: "docs/total.png", How: "changed", Type: "image/png", Size: 48213}},
+		Pictures: []Picture{{Path: "docs/total.png", Was: ui.Asset("icon.svg"), Is: ui.Asset("icon.svg")}},
+		Steps: []wire.Step{{Commit: "77aa01b2c3d477aa01b2c3d477aa01b2c3d477aa", Subject: "Take the credit off\u202e", At: before(time.Hour)},
+			{Commit: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0", Subject: "Say it in the documents, too", At: before(4 * time.Minute)}}}
 }
 
 func besideJob() JobView {

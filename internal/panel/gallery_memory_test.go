@@ -5,6 +5,7 @@ import (
 
 	"tandem/internal/memory/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 // Sample data for the pages about memory.
@@ -32,7 +33,7 @@ func sampleRecord() RecordView {
 	row.State, row.Trust = wire.Proposed, wire.Untrusted
 	return RecordView{MemoryRow: row, Now: galleryNow, May: true, PIN: true, Passkeys: 1, Version: 2, Replaces: "mem_9",
 		Whole: "Credits are taken off before rounding;\nthe bank does it the other way round.",
-		Changes: ui.Diff("Credits are taken off after rounding.\n",
+		Changes: unified.Diff("Credits are taken off after rounding.\n",
 			"Credits are taken off before rounding;\nthe bank does it the other way round.\n"),
 		Sources: []SourceRow{{Kind: "commit", Ref: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0", Place: "internal/billing/credit.go"},
 			{Kind: "turn", Ref: "ses_01jcq2v7m3/4", Href: "/panel/sessions/ses_01jcq2v7m3"},
@@ -40,7 +41,7 @@ func sampleRecord() RecordView {
 		Facts: []ui.Pair{{Key: "For", Value: "project atlas"}, {Key: "Written by", Value: "builder"}, {Key: "Told to", Value: "3 sessions"},
 			{Key: "Record", Value: "mem_01jcq2v7m3k9t4x8w5z6y7r2pd", Mono: true, Copy: true}},
 		History: []MemoryVersion{{Version: 2, What: "edited", By: "owner", At: before(time.Hour),
-			Lines: ui.Diff("Credits come off before rounding.\n", "Credits are taken off before rounding;\n")},
+			Lines: unified.Diff("Credits come off before rounding.\n", "Credits are taken off before rounding;\n")},
 			{Version: 1, What: "proposed", By: "builder", At: before(30 * time.Hour)}}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 // Sample data for the pages about work.
@@ -35,7 +36,7 @@ func sampleSession() SessionView {
 	row := sampleSessions().Rows[0]
 	edit := CallCard{Tool: "edit", Title: "Edit internal/billing/invoice.go", State: "asking", Ask: sampleAsks[1].ID,
 		Args:  "{\n  \"path\": \"internal/billing/invoice.go\",\n  \"old\": \"return sum\",\n  \"new\": \"return sum - i.Credited\"\n}",
-		Diffs: []FileDiff{{"internal/billing/invoice.go", ui.Diff(sampleBefore, sampleAfter)}}}
+		Diffs: []FileDiff{{"internal/billing/invoice.go", unified.Diff(sampleBefore, sampleAfter)}}}
 	shownBelow([]ChatEntry{{Call: &edit}}, edit.Ask)
 	grep := CallCard{Tool: "grep", Title: "Search for Credited", State: "done", Args: "{\n  \"pattern\": \"Credited\"\n}",
 		Result: "internal/billing/credit.go:14:\tCredited Money\ninternal/billing/credit_test.go:31:\tif got.Credited != 20 {"}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/internal/panel/ui"
 	"tandem/internal/repo/host"
+	"tandem/internal/unified"
 )
 
 // The lines of a graph are joined: where a row's lines end, the next row's begin.
@@ -71,7 +71,7 @@ func TestACommitIsReadFirst(t *testing.T) {
 	if html = page(); strings.Contains(html, `<figure class="diff">`) || strings.Count(html, `<figure class="diff diff-beside">`) != 2 {
 		t.Error("the diffs are not side by side")
 	}
-	rows := ui.Beside(ui.Diff("one\ntwo\nthree\n", "one\nTWO\nmore\nthree\n"))
+	rows := unified.Beside(unified.Diff("one\ntwo\nthree\n", "one\nTWO\nmore\nthree\n"))
 	if len(rows) != 4 || rows[1].Was.Text != "two" || rows[1].Is.Text != "TWO" || rows[2].Was.Op != 0 || rows[2].Is.New != 3 {
 		t.Errorf("%+v", rows)
 	}

@@ -12,24 +12,21 @@ import (
 	"tandem/internal/job/wire"
 	"tandem/internal/models"
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 // JobView is a job whole: where it stands, what it changed, and what the checks said.
 type JobView struct {
 	JobRow
-	Now     time.Time
-	Text    string // the task, whole
-	Reason  string
-	Needs   []wire.Need // what its agent waits for
-	First   []string    // what a person should look at first
-	Commit  string
-	Newer   bool        // the job is at another commit than the one that the page was opened with
-	Files   []wire.File // those that the diff does not show
-	Diffs   []ui.DiffFile
-	Cut     bool
-	Hidden  int
+	Now    time.Time
+	Text   string // the task, whole
+	Reason string
+	Needs  []wire.Need // what its agent waits for
+	First  []string    // what a person should look at first
+	Commit string
+	Newer  bool // the job is at another commit than the one that the page was opened with
+	JobDiff
 	Base    string
-	Beside  bool
 	Checks  []JobCheck
 	Older   int            // checks that are not shown
 	Echo    bool           // its model repeats what it is told
@@ -73,7 +70,7 @@ func (v *visit) job(id, problem string) error {
 		return err
 	}
 	out := JobView{JobRow: jobRow(j), Now: v.now(), Text: j.Task, Reason: j.Reason, Needs: j.Needs, First: lookFirst(j), Commit: j.Commit,
-		Base: j.Base, Beside: v.query("diff") == "beside", Facts: jobFacts(j), Type: j.Next,
+		Base: j.Base, JobDiff: v.diffAsked(), Facts: jobFacts(j), Type: j.Next,
 		May: v.has(string(wire.Send)), Hears: hears(j), Checked: j.Check != "" && j.Commit != "" && j.Path != "", Problem: problem}
 	out.Checks, out.Older = jobChecks(j)
 	out.Echo = j.Agent == models.Default && out.Open
@@ -95,12 +92,15 @@ func (v *visit) job(id, problem string) error {
 		out.SessionHref = sessionHref(j.Session)
 	}
 	if j.Commit != "" {
-		d, err := ask(v, wire.Diff, wire.IDIn{ID: id})
+		in := wire.DiffIn{ID: id, Commit: out.Of, Blanks: out.Blanks}
+		if out.Mine {
+			in.Since = wire.MyLook
+		}
+		d, err := ask(v, wire.Diff, in)
 		if err != nil { // what is wrong with the repository is said, and the rest of the page stands
 			out.First = append(out.First, words(err))
 		}
-		out.Diffs, out.Cut, out.Hidden = ui.ParseDiff(d.Diff), d.Cut, d.Hidden
-		out.Files = unshown(d)
+		out.read(id, d)
 		for _, f := range d.Files {
 			if remarkable(f) {
 				out.Changed = append(out.Changed, f.Path)
@@ -111,7 +111,7 @@ func (v *visit) job(id, problem string) error {
 		}
 		read := v.query("commit")
 		out.Newer = read != "" && read != out.Commit
-		out.Merge = err == nil && !out.Newer && j.State == wire.Review && !d.Cut && d.Hidden == 0 && v.has(string(wire.Merge))
+		out.Merge = err == nil && !out.Newer && j.State == wire.Review && d.All() && v.has(string(wire.Merge))
 	}
 	if out.Merge {
 		if out.Queued, err = v.protects(j.Repo, j.Onto); err != nil { // how it gets there is not known
@@ -119,13 +119,7 @@ func (v *visit) job(id, problem string) error {
 		}
 	}
 	s := v.shell("jobs", out.Task)
-	s.Here = jobHref(id)
-	if out.Commit != "" { // the commit that is read stays the one that is decided about
-		s.Here = commitHref(id, cmp.Or(v.query("commit"), out.Commit))
-	}
-	if out.Beside {
-		s.Here = besideHref(s.Here)
-	}
+	s.Here = out.href(id, cmp.Or(v.query("commit"), out.Commit)) // the commit that is read stays the one that is decided about
 	s.Back = &ui.Crumb{Label: "Jobs", Href: "/panel/jobs"}
 	return v.show(jobPage(s, out))
 }
@@ -149,6 +143,17 @@ func reviewedBy(r wire.Reviewed) string {
 	return out
 }
 
+// handsTo are the agents that could go on with a job instead of its own.
+func handsTo(v JobView) (out []ui.Option) {
+	for _, o := range jobAgents("")[1:] {
+		if o.Value != v.Agent {
+			o.Chosen = false
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // hears says whether something can be told to a job's agent: while it works, and while its workspace is there.
 func hears(j *wire.Job) bool {
 	switch j.State {
@@ -167,21 +172,13 @@ func remarkable(f wire.File) bool {
 
 func commitHref(id, commit string) string { return jobHref(id) + "?commit=" + pathEscape(commit) }
 
-// besideHref is a job's page with its diff in two columns.
-func besideHref(href string) string {
-	if strings.Contains(href, "?") {
-		return href + "&diff=beside"
-	}
-	return href + "?diff=beside"
-}
-
 // changedFiles are all files of a diff, with how many lines came and went.
 func changedFiles(d wire.DiffOut) []wire.File {
 	out := slices.Clone(d.Files)
 	if d.Cut { // then they are counted already
 		return out
 	}
-	for _, f := range ui.ParseDiff(d.Diff) {
+	for _, f := range unified.Parse(d.Diff) {
 		i := slices.IndexFunc(out, func(one wire.File) bool { return one.Path == f.Path })
 		if i < 0 {
 			continue

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -26,11 +27,15 @@ func jobRoutes(p *Panel) {
 	id := func(v *visit) (wire.IDIn, error) { return wire.IDIn{ID: v.r.PathValue("id")}, nil }
 	jobAct(p, "check", wire.Check, "job-checked", id)
 	jobAct(p, "resume", wire.Resume, "job-resumed", func(v *visit) (wire.ResumeIn, error) {
-		return wire.ResumeIn{ID: v.r.PathValue("id"), Agent: v.field("agent")}, nil
+		return wire.ResumeIn{ID: v.r.PathValue("id"), Agent: agentField(v)}, nil
 	})
+	jobAct(p, "viewed", wire.Viewed, "job-viewed", func(v *visit) (wire.ViewedIn, error) {
+		return wire.ViewedIn{ID: v.r.PathValue("id"), Commit: v.field("commit")}, nil
+	})
+	p.get("/panel/jobs/{id}/image", (*visit).jobImage)
 	jobAct(p, "evict", wire.QueueEvict, "job-evicted", id)
 	jobAct(p, "back", wire.Back, "job-told", func(v *visit) (wire.BackIn, error) {
-		return wire.BackIn{ID: v.r.PathValue("id"), Text: v.field("text")}, nil
+		return wire.BackIn{ID: v.r.PathValue("id"), Text: v.field("text"), Agent: v.field("agent")}, nil
 	})
 	jobAct(p, "comment", wire.CommentOn, "job-said", commentInput)
 	jobAct(p, "review", wire.Inspect, "job-reviewed", func(v *visit) (wire.ReviewIn, error) {
@@ -44,6 +49,9 @@ func jobRoutes(p *Panel) {
 	prepareRoutes(p)
 	queueRoutes(p)
 }
+
+// agentField is who was chosen, where a model that was typed counts more.
+func agentField(v *visit) string { return cmp.Or(v.field("model"), v.field("agent")) }
 
 // jobAct is something done to one job; its page says what came of it.
 func jobAct[In any](p *Panel, verb string, d op.Def[In, *wire.Job], said string, input func(*visit) (In, error)) {

@@ -141,6 +141,17 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 		t.Error("the inbox does not lead to it")
 	}
 	first := commitOf(t, body)
+	if !strings.Contains(body, "I looked at it") || strings.Contains(body, "since=look") {
+		t.Errorf("nobody looked at it yet: %s", refusedWords(body))
+	}
+	b.does(t, job+"/viewed", url.Values{"commit": {first}})
+	if body := b.page(t, job); strings.Contains(body, "I looked at it") {
+		t.Errorf("the viewer looked at it: %s", refusedWords(body))
+	}
+	if part := b.page(t, job+"?blanks=no"); !strings.Contains(part, "This is a part of what it changed") ||
+		strings.Contains(part, "Approve and merge") {
+		t.Errorf("what is approved is all of it: %s", refusedWords(part))
+	}
 
 	bad = url.Values{"commit": {first}, "file": {"answer.txt"}, "line": {"one"}, "text": {"say why"}}
 	if code, body, _ := b.ask(t, "POST", job+"/comment", bad); code != http.StatusOK || !strings.Contains(body, "a line is a number") ||
@@ -164,6 +175,20 @@ func TestAJobFromTheFormToTheBranch(t *testing.T) {
 	body = b.page(t, job)
 	if !strings.Contains(body, "the line is as it was") || strings.Contains(body, "goes along") {
 		t.Errorf("what became of the comment: %s", refusedWords(body))
+	}
+	if !strings.Contains(body, "since=look") {
+		t.Errorf("there is more than the viewer looked at: %s", refusedWords(body))
+	}
+	if mine := b.page(t, job+"?since=look"); !strings.Contains(mine, "more.txt") || strings.Contains(mine, "added: </span>right") ||
+		!strings.Contains(mine, "Approve and merge") {
+		t.Errorf("what came since the look: %s", refusedWords(mine))
+	}
+	if one := b.page(t, job+"?of="+first); strings.Contains(one, ">more.txt<") || !strings.Contains(one, "answer.txt") ||
+		strings.Contains(one, "Approve and merge") {
+		t.Errorf("the first commit alone: %s", refusedWords(one))
+	}
+	if code, _, _ := b.ask(t, "GET", job+"/image?commit="+second+"&path=answer.txt", nil); code != http.StatusNotFound {
+		t.Errorf("a text is no picture: %d", code)
 	}
 	if !strings.Contains(b.page(t, job+"?diff=beside"), "more.txt") {
 		t.Error("the new file is not in the diff")

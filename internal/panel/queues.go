@@ -86,7 +86,7 @@ func (v *visit) asksAboutJob(commit string, view ConfirmView) error {
 	if err != nil {
 		return err
 	}
-	d, err := ask(v, wire.Diff, wire.IDIn{ID: id})
+	d, err := ask(v, wire.Diff, wire.DiffIn{ID: id})
 	switch {
 	case view.Problem != "" && (err != nil || d.Commit != commit):
 		return v.job(id, view.Problem)

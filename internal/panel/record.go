@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/memory/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/unified"
 )
 
 // RecordView is one record: what it says, where it comes from, and what became of it.
@@ -18,7 +19,7 @@ type RecordView struct {
 	Newer      bool // it is at another version than the one that the page was opened with
 	Sources    []SourceRow
 	Facts      []ui.Pair
-	Changes    []ui.DiffLine // against the record that it would stand for
+	Changes    []unified.Line // against the record that it would stand for
 	Replaces   string
 	ReplacedBy string
 	History    []MemoryVersion
@@ -39,7 +40,7 @@ type SourceRow struct{ Kind, Ref, Place, Digest, Href string }
 type MemoryVersion struct {
 	Version  int64
 	What, By string
-	Lines    []ui.DiffLine
+	Lines    []unified.Line
 	At       time.Time
 }
 
@@ -82,7 +83,7 @@ func (v *visit) record(id, problem string) error {
 		ui.Pair{Key: "Record", Value: r.ID, Mono: true, Copy: true})
 	if r.Replaces != "" && r.State == wire.Proposed {
 		if old, err := ask(v, wire.Show, wire.IDIn{ID: r.Replaces}); err == nil { // it may be gone, or not for this reader
-			out.Changes = ui.Diff(old.Text, r.Text)
+			out.Changes = unified.Diff(old.Text, r.Text)
 		}
 	}
 	if v.has(string(wire.History)) {
@@ -107,7 +108,7 @@ func versions(all []wire.Version) []MemoryVersion {
 	for i, x := range all {
 		one := MemoryVersion{Version: x.Version, What: x.What, By: x.By, At: x.At}
 		if x.Text != "" && x.Text != before && before != "" {
-			one.Lines = ui.Diff(before, x.Text)
+			one.Lines = unified.Diff(before, x.Text)
 		}
 		if x.Text != "" {
 			before = x.Text

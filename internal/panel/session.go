@@ -11,6 +11,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/terminal"
 	"tandem/internal/session/wire"
+	"tandem/internal/unified"
 )
 
 // SessionView is a session whole: what was said and done in it, and what it
@@ -62,7 +63,7 @@ type CallCard struct {
 // FileDiff is what a call changed, or would change, in a file.
 type FileDiff struct {
 	Path  string
-	Lines []ui.DiffLine
+	Lines []unified.Line
 }
 
 // QuestionView is something an agent wants to know.

@@ -111,6 +111,7 @@ var said = map[string]string{
 	"relay-stopped": "The relay is stopped.",
 	"job-started":   "The job is on its way.", "job-checked": "It is checked again.", "job-resumed": "It goes on.",
 	"job-told": "Its agent hears it with its next turn.", "job-stopped": "The job is stopped.",
+	"job-viewed":   "Noted. Later you can see what came since.",
 	"job-reviewed": "Another agent looks at it.",
 	"job-said":     "Said. Its agent hears it when you send the job back.", "job-merged": "Merged.",
 	"job-remade":   "Not merged: its branch moved on. Look at where the job stands.",

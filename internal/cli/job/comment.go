@@ -60,15 +60,17 @@ func placeOf(text string) (file string, line int64) {
 }
 
 func newBack(k *kit.Kit) *cobra.Command {
+	var agent string
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "back JOB [TEXT]", Short: "Send a job back to its agent, with your comments", Args: cobra.MinimumNArgs(1),
 		Example: "  tandem job back job_01j…\n  tandem job back job_01j… \"and add a test\" --wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			j, err := op.Do(cmd.Context(), k, wire.Back, wire.BackIn{ID: args[0], Text: strings.Join(args[1:], " ")})
+			j, err := op.Do(cmd.Context(), k, wire.Back, wire.BackIn{ID: args[0], Text: strings.Join(args[1:], " "), Agent: agent})
 			return shown(cmd, k, j, err, wait)
 		},
 	}
+	takes(cmd, &agent)
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it needs somebody or is over")
 	return cmd
 }

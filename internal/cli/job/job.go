@@ -180,21 +180,6 @@ func newWait(k *kit.Kit) *cobra.Command {
 	}
 }
 
-func newDiff(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
-		Use: "diff JOB", Short: "Show what a job changed", Args: cobra.ExactArgs(1), Example: "  tandem job diff job_01j…",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			out, err := op.Do(cmd.Context(), k, wire.Diff, wire.IDIn{ID: args[0]})
-			if err != nil {
-				return err
-			}
-			return k.Show(out, func(w io.Writer) {
-				showDiff(w, args[0], out)
-			})
-		},
-	}
-}
-
 // takes names the agent that takes a job over.
 func takes(cmd *cobra.Command, agent *string) {
 	cmd.Flags().StringVar(agent, "agent", "", "who goes on, in the same files: claude, codex, opencode, or a model as provider/model")

@@ -156,32 +156,3 @@ func stopped(j *wire.Job) string {
 	}
 	return "when its reason is gone: tandem job resume " + j.ID
 }
-
-// showDiff prints what a job changed, and how to merge it where that was all.
-func showDiff(w io.Writer, id string, out wire.DiffOut) {
-	for _, f := range out.Files {
-		if f.Checks {
-			fmt.Fprintf(w, "look first: the check consists of %s (%s)\n", kit.VisibleLine(f.Path), f.How)
-		}
-	}
-	io.WriteString(w, kit.Visible(out.Diff)) //nolint:errcheck // the terminal
-	if out.Cut {
-		fmt.Fprintf(w, "\n(it goes on; the rest is too long to show. All %d files:)\n", len(out.Files))
-		for _, f := range out.Files {
-			fmt.Fprintf(w, "  %s (%s, +%d -%d)\n", kit.VisibleLine(f.Path), f.How, f.Added, f.Deleted)
-		}
-	}
-	if out.Commit != "" && out.State != wire.Merged {
-		fmt.Fprintf(w, "comment on a line of this: tandem job comment %s FILE:LINE \"…\" --commit %s\n", id, out.Commit)
-	}
-	switch {
-	case out.Hidden > 0:
-		fmt.Fprintf(w, "(%d changed files are not shown: you may not see them)\nsomebody has to merge it who may see them\n", out.Hidden)
-	case out.Cut:
-		fmt.Fprintf(w, "look at all of it with git: git diff %s %s\n", out.Base, out.Commit)
-	case out.State == wire.Review:
-		fmt.Fprintf(w, "merge this: tandem job merge %s --commit %s\n", id, out.Commit)
-	default:
-		fmt.Fprintf(w, "the job is %s: only what is in review is merged\n", out.State)
-	}
-}

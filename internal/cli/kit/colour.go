@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+
+	"tandem/internal/unified"
 )
 
 // Colour is how a word is set apart on a terminal that has colours.
@@ -89,18 +91,40 @@ func (h *heading) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Diff writes a unified diff, what goes and what comes set apart.
+// Diff writes a unified diff, what goes and what comes set apart, and what of a line that was replaced is another.
 func Diff(w io.Writer, text string) {
-	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
-		switch {
-		case strings.HasPrefix(line, "+"):
-			Paint(w, Green, line)
-		case strings.HasPrefix(line, "-"):
-			Paint(w, Red, line)
-		case strings.HasPrefix(line, "@@"):
-			Paint(w, Cyan, line)
-		default:
-			io.WriteString(w, line) //nolint:errcheck // as with any print
+	var lines []unified.Line
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		l := unified.Line{Op: ' ', Text: line}
+		if line != "" && (line[0] == '+' || line[0] == '-') && !strings.HasPrefix(line, "+++ ") && !strings.HasPrefix(line, "--- ") {
+			l.Op, l.Text = line[0], line[1:]
 		}
+		lines = append(lines, l)
 	}
+	for _, l := range unified.Marked(lines) {
+		switch {
+		case l.Op == '+':
+			signed(w, Green, l)
+		case l.Op == '-':
+			signed(w, Red, l)
+		case strings.HasPrefix(l.Text, "@@"):
+			Paint(w, Cyan, l.Text)
+		case strings.HasPrefix(l.Text, "+++ "), strings.HasPrefix(l.Text, "--- "), strings.HasPrefix(l.Text, "diff --git "):
+			Paint(w, Bold, l.Text)
+		default:
+			io.WriteString(w, l.Text) //nolint:errcheck // as with any print
+		}
+		io.WriteString(w, "\n") //nolint:errcheck // as with any print
+	}
+}
+
+// signed writes a line that came or went in a colour, what of it is another set apart.
+func signed(w io.Writer, c Colour, l unified.Line) {
+	rest, at := string(l.Op)+l.Text, 0
+	for _, m := range l.Marks {
+		Paint(w, c, rest[at:m.From+1])
+		Paint(w, "1;4;"+c, rest[m.From+1:m.To+1])
+		at = m.To + 1
+	}
+	Paint(w, c, rest[at:])
 }

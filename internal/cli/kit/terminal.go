@@ -22,6 +22,19 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// Columns is how wide a stream is: a terminal as it is now, anything else as wide as two columns of code want it.
+func Columns(w io.Writer) int {
+	if s, ok := w.(screen); ok {
+		w = s.w
+	}
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 160
+}
+
 // Secret asks on the terminal, without showing what is typed. Without a
 // terminal there is nobody to ask. Ctrl-C is context.Canceled.
 func (k *Kit) Secret(prompt string) (string, error) {

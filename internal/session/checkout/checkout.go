@@ -54,12 +54,14 @@ type Tools struct {
 	Self string   // tandem's own program, for jj
 	Env  []string // of the person: where programs and settings are
 
-	index string    // git's index, where it is another than the checkout's
-	whole bool      // what a program prints is returned with the blanks at its ends
-	limit int       // how much a program may print; 0 is mostOutput
-	cut   bool      // what it prints beyond that is left out, and is no failure
-	in    io.Reader // what it reads
-	to    io.Writer // where what it prints goes, when it is not returned
+	index string // git's index, where it is another than the checkout's
+	whole bool   // what a program prints is returned with the blanks at its ends
+	limit int    // how much a program may print; 0 is mostOutput
+	cut   bool   // what it prints beyond that is left out, and is no failure
+	// unsure says that exit code 1 is an answer, and no failure.
+	unsure bool
+	in     io.Reader // what it reads
+	to     io.Writer // where what it prints goes, when it is not returned
 }
 
 const (
@@ -159,7 +161,7 @@ func (t Tools) run(ctx context.Context, dir, program string, args ...string) (st
 	if t.index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+t.index)
 	}
-	if err := cmd.Run(); err != nil && !(out.over && t.cut) {
+	if err := cmd.Run(); err != nil && !(out.over && t.cut) && !(t.unsure && cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 1) {
 		if out.over {
 			return "", fault.New(fault.Exhausted, "session.checkout", "%s prints more than %d bytes", filepath.Base(program), out.most)
 		}

@@ -222,10 +222,14 @@ func (t Tools) Touched(ctx context.Context, repo, from, to, file string, line in
 	return strings.Contains(out, "\nBinary files "), nil
 }
 
-// Patch is the beginning of the unified diff between two commits, without some of the files: a byte more than most says that it goes on.
-func (t Tools) Patch(ctx context.Context, repo, from, to string, most int, without ...string) (string, error) {
-	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty", "--no-color", "-M",
-		from, to, "--", ":(top)"}
+// Patch is the beginning of the unified diff between two commits, with or without lines in which only blanks are others, and without some
+// of the files: a byte more than most says that it goes on.
+func (t Tools) Patch(ctx context.Context, repo, from, to string, most int, blanks bool, without ...string) (string, error) {
+	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty", "--no-color", "-M"}
+	if !blanks {
+		args = append(args, "--ignore-all-space", "--ignore-blank-lines")
+	}
+	args = append(args, from, to, "--", ":(top)")
 	for _, w := range without {
 		args = append(args, ":(top,literal,exclude)"+w)
 	}

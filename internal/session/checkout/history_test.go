@@ -32,7 +32,7 @@ func TestAReplacedCommitIsShownAsItIs(t *testing.T) {
 	if err != nil || len(changed) != 1 || changed[0].Path != "a.txt" {
 		t.Errorf("changed: %+v %v", changed, err)
 	}
-	if diff, err := p.tools.Patch(t.Context(), p.repo, base, evil, 1<<20); err != nil || !strings.Contains(diff, "+evil") {
+	if diff, err := p.tools.Patch(t.Context(), p.repo, base, evil, 1<<20, true); err != nil || !strings.Contains(diff, "+evil") {
 		t.Errorf("the diff: %s %v", diff, err)
 	}
 	to := filepath.Join(p.home, "out")
@@ -133,7 +133,7 @@ func TestALongDiffIsNotReadToItsEnd(t *testing.T) {
 	p.write("app/a.txt", strings.Repeat("a line of a long file\n", 200_000))
 	p.run(p.repo, "git", "commit", "-qam", "long")
 	head := p.run(p.repo, "git", "rev-parse", "HEAD")
-	diff, err := p.tools.Patch(t.Context(), p.repo, base, head, 1000)
+	diff, err := p.tools.Patch(t.Context(), p.repo, base, head, 1000, true)
 	if err != nil || len(diff) != 1001 {
 		t.Errorf("%d bytes, %v", len(diff), err)
 	}

@@ -22,6 +22,14 @@ laptop> tandem job diff job_01j…                              # what it change
   shows +/home
   shows merge this: tandem job merge
 let 4f2a… laptop$ tandem job show job_01j… --json | grep -o '"commit": *"[0-9a-f]*"' | grep -o '[0-9a-f]\{40\}' | head -1
+laptop> tandem job diff job_01j… --since-look
+  shows nothing of the text is another
+laptop> tandem job diff job_01j… --side-by-side --no-blanks
+  shows see all of it: tandem job diff
+laptop> tandem job diff job_01j… --commits
+  shows (your last look)
+laptop> tandem job diff job_01j… --commit 4f2a…
+  shows +/home
 laptop> tandem job merge job_01j… --commit 4f2a…              # only you can say so (PIN)
   shows is merged
 # The same from inside the folder, as docs/job.md tells it, and a second one through the queue of a branch that is checked out nowhere.

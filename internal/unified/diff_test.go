@@ -1,4 +1,4 @@
-package ui
+package unified
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func render(lines []DiffLine) string {
+func render(lines []Line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteByte(l.Op)

@@ -1,18 +1,18 @@
-package ui
+package unified
 
-// DiffRow is a line of a diff that is shown side by side: what was, and what
+// Row is a line of a diff that is shown side by side: what was, and what
 // is. A side without a line has Op 0; a gap stands on the left alone.
-type DiffRow struct{ Was, Is DiffLine }
+type Row struct{ Was, Is Line }
 
 // Beside puts the lines of a diff side by side: of what was replaced, the first
 // line stands beside the first that came for it, and so on.
-func Beside(lines []DiffLine) []DiffRow {
-	var out []DiffRow
+func Beside(lines []Line) []Row {
+	var out []Row
 	for i := 0; i < len(lines); {
 		gone := run(lines[i:], '-')
 		come := run(lines[i+len(gone):], '+')
 		for k := range max(len(gone), len(come)) {
-			var r DiffRow
+			var r Row
 			if k < len(gone) {
 				r.Was = gone[k]
 			}
@@ -24,7 +24,7 @@ func Beside(lines []DiffLine) []DiffRow {
 		if i += len(gone) + len(come); len(gone)+len(come) > 0 {
 			continue
 		}
-		r := DiffRow{Was: lines[i]}
+		r := Row{Was: lines[i]}
 		if lines[i].Op == ' ' {
 			r.Is = lines[i]
 		}
@@ -35,18 +35,10 @@ func Beside(lines []DiffLine) []DiffRow {
 }
 
 // run is the lines at the beginning that have an op.
-func run(lines []DiffLine, op byte) []DiffLine {
+func run(lines []Line, op byte) []Line {
 	n := 0
 	for n < len(lines) && lines[n].Op == op {
 		n++
 	}
 	return lines[:n]
-}
-
-// half is the class of one side of a row.
-func half(l DiffLine) string {
-	if l.Op == 0 {
-		return "none"
-	}
-	return l.class()
 }

@@ -1,4 +1,6 @@
-package ui
+// Package unified reads unified diffs, as git and repositories write them, for whoever shows them: line by line, side by side, with what
+// of a line is another, and with what a word of the code is. It never leaves out what it does not understand. Pure.
+package unified
 
 import (
 	"fmt"
@@ -6,18 +8,26 @@ import (
 	"strings"
 )
 
-// DiffFile is one file of a unified diff.
-type DiffFile struct {
-	Path  string
-	Lines []DiffLine
+// Line is a line of a diff: Op is ' ', '+', '-' or '@' (a gap).
+type Line struct {
+	Op       byte
+	Old, New int // line numbers, 0 where the line does not exist
+	Text     string
+	Marks    []Mark // what of it differs from the line that it stands for
 }
 
-// ParseDiff reads a unified diff as tools and repositories write it: files
+// File is one file of a unified diff.
+type File struct {
+	Path  string
+	Lines []Line
+}
+
+// Parse reads a unified diff as tools and repositories write it: files
 // begin with "diff --git" or "--- ", pieces with "@@". What it does not know it
 // shows as a gap, so that nothing of the text is left out.
-func ParseDiff(text string) []DiffFile {
-	var out []DiffFile
-	var file *DiffFile
+func Parse(text string) []File {
+	var out []File
+	var file *File
 	named := false // by git's own line, and its sides did not come yet
 	was, is, inPiece := 0, 0, false
 	lines := splitLines(text)
@@ -32,14 +42,14 @@ func ParseDiff(text string) []DiffFile {
 			if named {
 				file.Path, named = path, false
 			} else {
-				out = append(out, DiffFile{Path: path})
+				out = append(out, File{Path: path})
 			}
 			file, inPiece = &out[len(out)-1], false
 			i++
 			continue
 		}
 		if names, ok := strings.CutPrefix(l, "diff --git "); ok { // no line of a piece begins so
-			out = append(out, DiffFile{Path: gitPath(names)})
+			out = append(out, File{Path: gitPath(names)})
 			file, inPiece, named = &out[len(out)-1], false, true
 			continue
 		}
@@ -53,7 +63,7 @@ func ParseDiff(text string) []DiffFile {
 			continue
 		}
 		add := func(op byte, text string) {
-			d := DiffLine{Op: op, Text: text}
+			d := Line{Op: op, Text: text}
 			if op == ' ' || op == '-' {
 				d.Old, was = was, was+1
 			}
@@ -67,14 +77,14 @@ func ParseDiff(text string) []DiffFile {
 			was, is = pieceStart(l, lines[i+1:])
 			inPiece = true
 			if len(file.Lines) > 0 || was > 1 {
-				file.Lines = append(file.Lines, DiffLine{Op: '@', Text: strings.Trim(l, "@ ")})
+				file.Lines = append(file.Lines, Line{Op: '@', Text: strings.Trim(l, "@ ")})
 			}
 		case l == "":
 			add(' ', "")
 		case l[0] == ' ' || l[0] == '+' || l[0] == '-':
 			add(l[0], l[1:])
 		default:
-			file.Lines = append(file.Lines, DiffLine{Op: '@', Text: l})
+			file.Lines = append(file.Lines, Line{Op: '@', Text: l})
 		}
 	}
 	return out
