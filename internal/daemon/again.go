@@ -19,7 +19,7 @@ import (
 // the daemon runs, and taken away by an orderly end: what is there at a start
 // was left by a crash.
 type opening struct {
-	Listens []string          `json:"listens"` // where it listened
+	Listens []string          `json:"listens"` // where it listened, and the one before it that crashed, until somebody says otherwise
 	Set     map[string]string `json:"set"`     // what made it so and may outlive the start
 	Files   map[string]string `json:"files"`   // what the data folder's files said then
 }
@@ -49,7 +49,7 @@ func (d *Daemon) addressLasts() bool {
 
 // keepOpening remembers how the doors were opened: where on loopback whoever said so, beyond it as far as a person approved.
 func (d *Daemon) keepOpening() error {
-	o := opening{Listens: d.listens, Set: map[string]string{}}
+	o := opening{Listens: append(slices.Clone(d.listens), d.closed...), Set: map[string]string{}}
 	for _, key := range openings {
 		if d.Settings.Given(key) && d.lasts(key) {
 			o.Set[key] = d.Settings.Get(key)

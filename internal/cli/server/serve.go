@@ -117,7 +117,7 @@ func serve(ctx context.Context, k *kit.Kit, begin beginning, background, onDeman
 
 // replaceOnDemand ends a daemon that no person asked for by name (one started on
 // demand, or that came back after a crash), so that one that was takes its
-// place.
+// place. It listens where the one did that came back: others know that address.
 func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 	c, _, err := k.Answering(ctx)
 	// One that is dying resets the connection. Whoever lives holds the lock, and taking that decides.
@@ -134,10 +134,17 @@ func replaceOnDemand(ctx context.Context, k *kit.Kit) error {
 	if err != nil || !s.OnDemand && !s.CameBack {
 		return err // one that up or serve started keeps the lock and says so
 	}
+	reopen := func() error { return nil }
+	if s.CameBack {
+		reopen = daemon.Reopening(s.Data)
+	}
 	if _, err := op.Do(ctx, c, daemon.ServerStop, identity.Nothing{}); err != nil {
 		return err
 	}
-	return k.Gone(ctx, 10*time.Second)
+	if err := k.Gone(ctx, 10*time.Second); err != nil {
+		return err
+	}
+	return reopen()
 }
 
 // invite prints how the first machine joins a server that was opened beyond this

@@ -189,7 +189,7 @@ type examined struct {
 	unasked string
 }
 
-// checkDaemon says how the server is, in one line; what is wrong with its database is a line of its own.
+// checkDaemon says how the server is, in one line; what is wrong with its database, or where it listens, is a line of its own.
 func checkDaemon(ctx context.Context, k *kit.Kit) (examined, []Check) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -225,7 +225,7 @@ func checkDaemon(ctx context.Context, k *kit.Kit) (examined, []Check) {
 	case !st.PIN:
 		check = Check{"daemon", "note", detail + "; no PIN is set, so nobody can decide asks", "tandem pin set"}
 	}
-	return examined{c: c, st: st}, []Check{check}
+	return examined{c: c, st: st}, append([]Check{check}, checkListen(&st)...)
 }
 
 // checkSandbox says what confines the commands of sessions with models.
