@@ -34,7 +34,7 @@ func marked(l Line) string {
 
 // What is not marked is the same in both, and marks and spans lie within the line, in order, at whole characters.
 func TestMarksAndSpansLieWithinTheLine(t *testing.T) {
-	text := rapid.StringOf(rapid.SampledFrom([]rune("ab_ 1\"'/#é‮\t()")))
+	text := rapid.StringOf(rapid.SampledFrom([]rune("ab_ 1\"'/#é\u202e\t()")))
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := text.Draw(t, "was"), text.Draw(t, "is")
 		of, in := differs(a, b)
