@@ -137,6 +137,7 @@ var bindings = map[string]string{
 	"queue.push":              byPerson,
 	"queue.resume":            byPerson,
 	"job.stop":                byID,
+	"job.viewed":              byContent,
 	"team.approve":            byPerson,
 	"team.pause":              byID,
 	"team.plan":               byPerson,

@@ -22,6 +22,7 @@ var carriers = map[string]bool{
 	"aside.get":        false,
 	"aside.list":       false,
 	"job.diff":         false,
+	"job.image":        false,
 	"memory.search":    true,
 	"repo.change":      true,
 	"repo.lease":       false,
@@ -109,7 +110,7 @@ func init() {
 		"signin.end",
 		"space.take_over", "token.new", "token.revoke", "workspace.rekey")
 	saying(areWords, "job.back", "job.check", "job.comment", "job.get", "job.list", "job.resume", "job.review", "job.send",
-		"job.start", "job.stop", "job.wait")
+		"job.start", "job.stop", "job.viewed", "job.wait")
 	saying(ownRows, "job.unseen", "memory.model")
 	saying(forPeople, "forge.add", "forge.merge", "forge.post", "forge.remove")
 	saying(ownRows, "forge.get", "forge.list")

@@ -68,6 +68,7 @@ var phrases = map[string][2]string{
 	"job.review":              {"had another agent look at a job", "have another agent look at a job"},
 	"job.send":                {"told a job's agent something", "tell a job's agent something"},
 	"job.unseen":              {"looked for jobs whose news nobody saw", "look for jobs whose news nobody saw"},
+	"job.viewed":              {"looked at all that a job changed", "look at all that a job changed"},
 	"join.enter":              {"let a machine in", "let a machine in"},
 	"join.invite":             {"made an invitation", "make an invitation"},
 	"join.redeem":             {"used an invitation", "use an invitation"},
