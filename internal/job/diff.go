@@ -43,11 +43,15 @@ func (r *Room) diff(ctx context.Context, in wire.DiffIn) (out wire.DiffOut, err 
 		return out, err
 	}
 	out = wire.DiffOut{State: j.State, Base: j.Base, Commit: j.Commit, Part: s.part, Blanks: in.Blanks, Since: s.since, Steps: s.steps,
-		Files: []wire.File{}, Looked: j.viewedBy(op.CallerFrom(ctx).Actor)}
+		Files: []wire.File{}}
+	out.Looked, out.Shown = j.viewedBy(op.CallerFrom(ctx))
 	var without, paths []string
 	words := map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'M': "changed", 'R': "renamed"}
+	shown := func(name string) bool {
+		return !s.carried[name] && sees(ctx, j.Repo, name) && sees(ctx, j.Repo, checkout.Named(name))
+	}
 	for _, c := range changes {
-		if !sees(ctx, j.Repo, c.Path) || c.From != "" && !sees(ctx, j.Repo, c.From) {
+		if !shown(c.Path) || c.From != "" && !shown(c.From) {
 			out.Hidden++
 			without = append(without, c.Path)
 			if c.From != "" {

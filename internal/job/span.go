@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,20 +15,23 @@ import (
 
 const (
 	maxSteps = 200 // commits of a job that are listed
-	maxViews = 50  // people whose last look is kept
+	maxViews = 100 // last looks that are kept: of people, and of their programs
 )
 
-// viewed is somebody's last look at all that the job changed.
+// viewed is the last look of a person at all that the job changed, or of a program of theirs: nobody knows who read what that was shown.
 type viewed struct {
-	By     string    `json:"by"` // the actor
+	By     string    `json:"by"`             // the actor
+	Of     string    `json:"of,omitempty"`   // the person, as kind:name
+	Self   bool      `json:"self,omitempty"` // it was the person
 	Commit string    `json:"commit"`
 	At     time.Time `json:"at"`
 }
 
 // span is what of a job is compared.
 type span struct {
-	from, to string // commits, or the files of one
-	part     bool   // it is not all of it
+	from, to string          // commits, or the files of one
+	carried  map[string]bool // files that may hold what was written into one that the caller does not see
+	part     bool            // it is not all of it
 	since    string
 	steps    []wire.Step
 }
@@ -51,6 +55,7 @@ func (r *Room) span(ctx context.Context, j *Job, in wire.DiffIn) (s span, err er
 	for _, one := range steps {
 		s.steps = append(s.steps, wire.Step{Commit: one.ID, Subject: one.Subject, At: one.At})
 	}
+	seen := func(file string) bool { return sees(ctx, j.Repo, file) }
 	find := func(commit string) (int, error) {
 		i := slices.IndexFunc(s.steps, func(one wire.Step) bool { return len(commit) >= 7 && strings.HasPrefix(one.Commit, commit) })
 		if i < 0 {
@@ -72,10 +77,10 @@ func (r *Room) span(ctx context.Context, j *Job, in wire.DiffIn) (s span, err er
 		if len(steps[i].Parents) > 1 {
 			came = steps[i].Parents[1]
 		}
-		s.from, err = r.Tools.Expected(ctx, j.Repo, first, came)
+		s.from, s.carried, err = r.Tools.Expected(ctx, j.Repo, first, came, seen)
 		return s, err
 	case in.Since == wire.MyLook:
-		if s.since = j.viewedBy(op.CallerFrom(ctx).Actor); s.since == "" {
+		if s.since = cmp.Or(j.viewedBy(op.CallerFrom(ctx))); s.since == "" {
 			return s, fault.New(fault.Conflict, "job.diff", "you have not looked at all of it yet").
 				WithNext("look: tandem job diff %s", j.ID)
 		}
@@ -89,22 +94,55 @@ func (r *Room) span(ctx context.Context, j *Job, in wire.DiffIn) (s span, err er
 		return s, nil
 	}
 	s.part = true
-	s.from, err = r.Tools.Expected(ctx, j.Repo, s.since, j.Base)
+	s.from, s.carried, err = r.Tools.Expected(ctx, j.Repo, s.since, j.Base, seen)
 	return s, err
 }
 
-// viewedBy is the commit at which somebody looked last; "" for none.
-func (j *Job) viewedBy(actor string) string {
-	i := slices.IndexFunc(j.Views, func(v viewed) bool { return v.By == actor })
-	if i < 0 {
-		return ""
+// looker is the person who looks, or for whom a program does; "" for what works for itself.
+func looker(c op.Caller) (person string, self bool) {
+	switch {
+	case c.Door == op.DoorMCP || c.Session != "":
+	case c.Kind == op.Person:
+		return string(op.Person) + ":" + c.Name, c.Present != "" || c.Door == op.DoorPanel
+	case c.Kind == op.Local && len(c.For) > 0:
+		return c.For[0], false
 	}
-	return j.Views[i].Commit
+	return "", false
 }
 
-// viewed writes down that the caller looked at all of it.
+// viewedBy is the commit at which the person looked last, and the one that a program of theirs was shown last; "" for none. To the person
+// themselves only their own looks count.
+func (j *Job) viewedBy(c op.Caller) (looked, shown string) {
+	person, self := looker(c)
+	for _, v := range j.Views {
+		switch {
+		case v.Of == "" && v.By == c.Actor: // from before it was written down who that was
+			shown = cmp.Or(shown, v.Commit)
+		case v.Of != person || person == "":
+		case v.Self:
+			looked = v.Commit
+		default:
+			shown = v.Commit
+		}
+	}
+	if self {
+		shown = ""
+	}
+	return looked, shown
+}
+
+// viewed writes down that the caller looked at all of it. What is written down already is no change, and no event.
 func (r *Room) viewed(ctx context.Context, tx *db.Tx, in wire.ViewedIn) (*wire.Job, error) {
 	c := op.CallerFrom(ctx)
+	now := viewed{By: c.Actor, Commit: in.Commit, At: tx.Now()}
+	if now.Of, now.Self = looker(c); now.Of == "" {
+		return nil, fault.New(fault.Denied, "job.viewed", "a look is a person's, and %s is none", c.Name).
+			WithNext("read the diff: tandem job diff %s", in.ID)
+	}
+	if in.Myself && !now.Self {
+		return nil, fault.New(fault.Denied, "job.viewed", "that it was you who looked needs a person who is present").
+			With("presence", "required").WithNext("say it on a terminal with the PIN, or in the panel: tandem job diff %s --looked", in.ID)
+	}
 	j, err := r.change(tx, c.Tenant, in.ID, func(j *Job) error {
 		if j.Commit == "" {
 			return j.nothing("job.viewed")
@@ -113,8 +151,13 @@ func (r *Room) viewed(ctx context.Context, tx *db.Tx, in wire.ViewedIn) (*wire.J
 			return fault.New(fault.Conflict, "job.viewed", "the job is at %.12s by now, and you looked at %.12s", j.Commit, in.Commit).
 				WithNext("look again: tandem job diff %s", j.ID)
 		}
-		j.Views = slices.DeleteFunc(j.Views, func(v viewed) bool { return v.By == c.Actor })
-		if j.Views = append(j.Views, viewed{By: c.Actor, Commit: in.Commit, At: tx.Now()}); len(j.Views) > maxViews {
+		same := func(v viewed) bool { return v.Of == now.Of && v.Self == now.Self }
+		if slices.ContainsFunc(j.Views, func(v viewed) bool { return same(v) && v.Commit == now.Commit }) {
+			return fault.New(fault.Conflict, "job.viewed", "it is written down already that you looked at %.12s", in.Commit).
+				WithNext("when more came: tandem job diff %s --since-look", j.ID)
+		}
+		j.Views = slices.DeleteFunc(j.Views, same)
+		if j.Views = append(j.Views, now); len(j.Views) > maxViews {
 			j.Views = j.Views[1:]
 		}
 		return nil

@@ -2,6 +2,7 @@ package job
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestWhatCameSinceALookIsTheJobsOwn(t *testing.T) {
 	a.git("checkout", "-q", "-")
 	a.stands(func(j *Job) { j.State, j.Base, j.Commit, j.Onto = wire.Review, base, first, "theirs" })
 	as := func(actor string) (func(commit string) error, func(in wire.DiffIn) (wire.DiffOut, error)) {
-		ctx := op.WithSight(op.WithCaller(t.Context(), op.Caller{Tenant: "t", Actor: actor, Name: actor, Kind: op.Person}),
+		ctx := op.WithSight(op.WithCaller(t.Context(), op.Caller{Tenant: "t", Actor: actor, Name: actor, Kind: op.Person, Present: "pin"}),
 			op.Sight{File: func(string) bool { return true }})
 		return func(commit string) error {
 				return a.DB.Write(ctx, func(tx *db.Tx) error {
@@ -75,6 +76,116 @@ func TestWhatCameSinceALookIsTheJobsOwn(t *testing.T) {
 	for _, in := range []wire.DiffIn{{Commit: base}, {Since: theirs}, {Commit: "0"}, {Since: "--all"}} {
 		if _, err := ben(in); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%+v: %v", in, err)
+		}
+	}
+}
+
+// A look is a person's, in the panel or with the PIN. What a program of theirs was shown is no look, and what works for itself has none. What
+// is written down already is not written again.
+func TestAProgramsLookIsNoPersons(t *testing.T) {
+	a := newAlone(t, "")
+	first := a.git("rev-parse", "HEAD")
+	at := a.git("rev-parse", "HEAD~1")
+	a.stands(func(j *Job) {
+		j.State, j.Base, j.Commit, j.Views = wire.Review, at, first, []viewed{{By: "act_local", Commit: "before"}}
+	})
+	person := op.Caller{Tenant: "t", Actor: "act_ann", Name: "ann", Kind: op.Person}
+	panel, present := person, person
+	panel.Door, present.Present = op.DoorPanel, "pin"
+	program := op.Caller{Tenant: "t", Actor: "act_local", Name: "local", Kind: op.Local, For: []string{"person:ann"}}
+	looks := func(c op.Caller, commit string) error {
+		ctx := op.WithCaller(t.Context(), c)
+		return a.DB.Write(ctx, func(tx *db.Tx) error {
+			_, err := a.viewed(ctx, tx, wire.ViewedIn{ID: "job_1", Commit: commit})
+			return err
+		})
+	}
+	says := func(c op.Caller, in wire.DiffIn, looked, shown string, all bool) {
+		t.Helper()
+		in.ID = "job_1"
+		out, err := a.diff(op.WithSight(op.WithCaller(t.Context(), c), op.Sight{File: func(string) bool { return true }}), in)
+		if err != nil || out.Looked != looked || out.Shown != shown || out.All() != all {
+			t.Errorf("%s by %q: looked at %q, was shown %q, all %v: %v", c.Name, c.Door, out.Looked, out.Shown, out.All(), err)
+		}
+	}
+	mine := wire.DiffIn{Since: wire.MyLook}
+	says(program, wire.DiffIn{}, "", "before", true)
+	token, agent, session, overMCP := person, program, program, panel
+	token.Token = "tok_1"
+	agent.Kind, agent.Name, agent.Actor = op.Agent, "builder", "act_builder"
+	session.Kind, session.Session = op.Session, "ses_1"
+	overMCP.Door = op.DoorMCP
+	service := op.Caller{Tenant: "t", Actor: "act_api", Name: "api", Kind: op.Service, For: program.For}
+	for _, c := range []op.Caller{agent, session, overMCP, service} {
+		if err := looks(c, first); !fault.Is(err, fault.Denied) {
+			t.Errorf("%s of the kind %s: %v", c.Name, c.Kind, err)
+		}
+	}
+	for _, c := range []op.Caller{program, token} {
+		if err := looks(c, first); (c.Token == "") != (err == nil) || err != nil && !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+	if err := a.DB.Write(op.WithCaller(t.Context(), program), func(tx *db.Tx) error {
+		_, err := a.viewed(op.WithCaller(t.Context(), program), tx, wire.ViewedIn{ID: "job_1", Commit: first, Myself: true})
+		return err
+	}); !fault.Is(err, fault.Denied) || fault.Public(err).Data["presence"] != "required" {
+		t.Errorf("a program says that it was the person: %v", err)
+	}
+	says(program, mine, "", first, false)
+	says(token, mine, "", first, false)
+	says(panel, wire.DiffIn{}, "", "", true)
+	if err := looks(panel, first); err != nil {
+		t.Fatal(err)
+	}
+	if err := looks(present, first); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the same look again: %v", err)
+	}
+	for _, c := range []op.Caller{panel, present} {
+		says(c, mine, first, "", true)
+	}
+	says(program, mine, first, first, true) // the panel's look is the terminal's
+	says(agent, wire.DiffIn{}, "", "", true)
+}
+
+// Where a merge puts a file that somebody may not see under another name, they do not see it there.
+func TestADeniedFileIsHiddenUnderTheNameOfAConflict(t *testing.T) {
+	a := newAlone(t, "")
+	commit := func(words string, do func()) string {
+		t.Helper()
+		do()
+		a.git("add", "-A")
+		a.git("commit", "-q", "-m", words)
+		return a.git("rev-parse", "HEAD")
+	}
+	const canary = "canary 81c2f0d9"
+	lines := "one\ntwo\nthree\nfour\nfive\nsix\n"
+	base := commit("base", func() { a.write("priv/moved.txt", lines); a.write("open.txt", "a\n") })
+	theirs := commit("theirs", func() {
+		a.write("priv/secret.txt", canary+" aside\n")
+		a.write("priv/moved.txt", lines+canary+" moved\n")
+	})
+	a.git("checkout", "-q", "-B", "ours", base)
+	first := commit("ours", func() {
+		a.write("priv/secret.txt/in.txt", "x\n")
+		a.git("mv", "priv/moved.txt", "moved.txt")
+	})
+	a.git("merge", "-q", "--no-commit", "-s", "ours", theirs)
+	last := commit("together", func() { a.write("open.txt", "b\n") })
+	a.stands(func(j *Job) { j.State, j.Base, j.Commit = wire.Review, theirs, last })
+	ctx := op.WithCaller(t.Context(), op.Caller{Tenant: "t", Name: "ann", Kind: op.Person})
+	ctx = op.WithSight(ctx, op.Sight{File: func(path string) bool {
+		return !slices.Contains([]string{"secret.txt", "priv"}, filepath.Base(path)) && !strings.HasSuffix(path, "priv/moved.txt")
+	}})
+	for _, in := range []wire.DiffIn{{ID: "job_1", Commit: last}, {ID: "job_1", Since: first}} {
+		out, err := a.diff(ctx, in)
+		if err != nil || strings.Contains(out.Diff, "canary") || !strings.Contains(out.Diff, "+b") || out.Hidden == 0 {
+			t.Errorf("%+v: %d hidden, %+v %v\n%s", in, out.Hidden, out.Files, err, out.Diff)
+		}
+		for _, f := range out.Files {
+			if strings.Contains(f.Path+f.From, "secret.txt~") {
+				t.Errorf("%+v names %s", in, f.Path)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,16 +18,22 @@ import (
 
 func newDiff(k *kit.Kit) *cobra.Command {
 	var in wire.DiffIn
-	var commits, mine, beside bool
+	var commits, mine, beside, looked bool
 	cmd := &cobra.Command{
 		Use: "diff JOB", Short: "Show what a job changed: all of it, one commit, or what came since your last look", Args: cobra.ExactArgs(1),
-		Long: "Show what a job changed, as a diff. Where all of it was shown, that is your last look, and --since-look shows what came since. " +
-			"What came in from the branch that the job is for is left out.",
+		Long: "Show what a job changed, as a diff. Where all of it was shown, --since-look shows what came since. What came in from the branch " +
+			"that the job is for is left out. With --looked you say with your PIN that it is you who looks, as you say it in the panel: then " +
+			"what came since that look is enough to merge by.",
 		Example: "  tandem job diff job_01j…\n  tandem job diff job_01j… --since-look\n  tandem job diff job_01j… --side-by-side --no-blanks\n" +
-			"  tandem job diff job_01j… --commits\n  tandem job diff job_01j… --commit 4f2a…",
+			"  tandem job diff job_01j… --commits\n  tandem job diff job_01j… --commit 4f2a…\n  tandem job diff job_01j… --looked",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.ID = args[0]; mine {
 				in.Since = wire.MyLook
+			}
+			if looked {
+				if err := k.Prove(cmd.Context(), string(wire.Viewed)); err != nil {
+					return err
+				}
 			}
 			out, err := op.Do(cmd.Context(), k, wire.Diff, in)
 			if err != nil {
@@ -38,10 +45,10 @@ func newDiff(k *kit.Kit) *cobra.Command {
 					return
 				}
 				showDiff(w, in.ID, out, beside)
-			}); err != nil || commits || k.JSON {
+			}); err != nil || commits || k.JSON && !looked {
 				return err
 			}
-			return viewed(cmd.Context(), k, in.ID, out)
+			return viewed(cmd.Context(), k, looked, in.ID, out)
 		},
 	}
 	f := cmd.Flags()
@@ -49,19 +56,26 @@ func newDiff(k *kit.Kit) *cobra.Command {
 	f.BoolVar(&commits, "commits", false, "list the job's commits, oldest first")
 	f.StringVar(&in.Since, "since", "", "only what came since this commit of the job")
 	f.BoolVar(&mine, "since-look", false, "only what came since your last look at all of it")
+	f.BoolVar(&looked, "looked", false, "say with your PIN that it is you who looks at it")
 	f.BoolVarP(&in.Blanks, "no-blanks", "w", false, "leave out lines in which only blanks are others")
 	f.BoolVarP(&beside, "side-by-side", "y", false, "what was on the left, what is on the right")
 	cmd.MarkFlagsMutuallyExclusive("commit", "since", "since-look", "commits")
+	cmd.MarkFlagsMutuallyExclusive("commits", "looked")
 	return cmd
 }
 
-// viewed writes down that all of it was shown, once.
-func viewed(ctx context.Context, k *kit.Kit, id string, out wire.DiffOut) error {
-	if !out.All() || out.Looked == out.Commit {
+// viewed writes down that all of it was shown, once: as the person's own look where they say so.
+func viewed(ctx context.Context, k *kit.Kit, myself bool, id string, out wire.DiffOut) error {
+	whole := out.All() || out.Since != "" && out.Since == out.Shown && out.Whole()
+	if !whole && myself {
+		return fault.New(fault.Conflict, "job.diff", "that was not all that the job changed since you looked, so it is no look of yours").
+			WithNext("look at all of it: tandem job diff %s --looked", id)
+	}
+	if !whole || out.Looked == out.Commit || out.Shown == out.Commit && !myself {
 		return nil
 	}
-	_, err := op.Do(ctx, k, wire.Viewed, wire.ViewedIn{ID: id, Commit: out.Commit})
-	if fault.Is(err, fault.Conflict) { // it moved on while it was shown
+	_, err := op.Do(ctx, k, wire.Viewed, wire.ViewedIn{ID: id, Commit: out.Commit, Myself: myself})
+	if !myself && (fault.Is(err, fault.Conflict) || fault.Is(err, fault.Denied)) { // it moved on while it was shown, or nobody's look is kept
 		return nil
 	}
 	return err
@@ -71,8 +85,11 @@ func viewed(ctx context.Context, k *kit.Kit, id string, out wire.DiffOut) error 
 func showSteps(w io.Writer, id string, out wire.DiffOut) {
 	for _, s := range out.Steps {
 		mark := ""
-		if s.Commit == out.Looked {
+		switch s.Commit {
+		case out.Looked:
 			mark = "  (your last look)"
+		case out.Shown:
+			mark = "  (shown on a terminal)"
 		}
 		fmt.Fprintf(w, "%.12s  %s  %s%s\n", s.Commit, s.At.Local().Format(time.DateTime), kit.VisibleLine(s.Subject), mark)
 	}
@@ -101,7 +118,7 @@ func showDiff(w io.Writer, id string, out wire.DiffOut, beside bool) {
 	}
 	if out.Part && !out.All() {
 		fmt.Fprintf(w, "(this is a part of what the job changed)\nsee all of it: tandem job diff %s\n", id)
-	} else if out.Looked != "" && out.Looked != out.Commit && !out.Part {
+	} else if last := cmp.Or(out.Looked, out.Shown); last != "" && last != out.Commit && !out.Part {
 		fmt.Fprintf(w, "what came since your last look: tandem job diff %s --since-look\n", id)
 	}
 	if out.Commit != "" && out.State != wire.Merged {

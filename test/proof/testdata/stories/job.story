@@ -24,6 +24,8 @@ laptop> tandem job diff job_01j…                              # what it change
 let 4f2a… laptop$ tandem job show job_01j… --json | grep -o '"commit": *"[0-9a-f]*"' | grep -o '[0-9a-f]\{40\}' | head -1
 laptop> tandem job diff job_01j… --since-look
   shows nothing of the text is another
+laptop> tandem job diff job_01j… --looked
+  shows merge this: tandem job merge
 laptop> tandem job diff job_01j… --side-by-side --no-blanks
   shows see all of it: tandem job diff
 laptop> tandem job diff job_01j… --commits
