@@ -84,3 +84,20 @@ func TestWhatAWordOfCodeIs(t *testing.T) {
 		}
 	}
 }
+
+// How much is looked at grows with the line, whatever an agent writes into it: also where nothing that begins there ends.
+func TestALineIsReadOnce(t *testing.T) {
+	for _, unit := range []string{`'\`, `"'`, "\"`'", `/'*"`, `'a"`, "`\\'"} {
+		for _, file := range []string{"a.go", "a.py", "a.sql"} {
+			line := strings.Repeat(unit, 2000/len(unit))
+			r := reading{tongue: tongues[file[1:]], line: line}
+			for i := 0; i < len(line); {
+				n, _ := r.next(i)
+				i += n
+			}
+			if most := (1 + len(r.quotes)) * len(line); r.read > most {
+				t.Errorf("%s, %q: %d bytes are looked at, want at most %d", file, unit, r.read, most)
+			}
+		}
+	}
+}

@@ -87,8 +87,9 @@ func Spans(file, line string) (out []Span) {
 	if t == nil || len(line) > 2000 { // nobody reads that as code
 		return nil
 	}
+	r := reading{tongue: t, line: line}
 	for i := 0; i < len(line); {
-		n, kind := t.next(line, i)
+		n, kind := r.next(i)
 		if kind != Plain {
 			out = append(out, Span{Mark{i, i + n}, kind})
 		}
@@ -97,22 +98,30 @@ func Spans(file, line string) (out []Span) {
 	return out
 }
 
-// next is what begins at a place of a line, and how long it is.
-func (t *tongue) next(line string, i int) (int, Kind) {
-	rest := line[i:]
+// reading is a line that is read from its beginning.
+type reading struct {
+	*tongue
+	line string
+	open string // the quotes that end nothing any more: no other of their kind comes
+	read int    // bytes in which the end of a text was looked for
+}
+
+// next is what begins at a place of the line, and how long it is.
+func (t *reading) next(i int) (int, Kind) {
+	line, rest := t.line, t.line[i:]
 	for _, r := range t.remarks {
 		if strings.HasPrefix(rest, r) && (r != "#" || i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
 			return len(rest), Remark
 		}
 	}
-	if strings.HasPrefix(rest, "/*") && t == like {
+	if strings.HasPrefix(rest, "/*") && t.tongue == like {
 		if end := strings.Index(rest[2:], "*/"); end >= 0 {
 			return end + 4, Remark
 		}
 		return len(rest), Remark
 	}
 	if strings.IndexByte(t.quotes, rest[0]) >= 0 {
-		if n := quoted(rest); n > 0 {
+		if n := t.quoted(rest); n > 0 {
 			return n, Quoted
 		}
 		return 1, Plain
@@ -137,9 +146,14 @@ func named(b byte) bool {
 	return b == '_' || b >= 0x80 || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9'
 }
 
-// quoted is the length of the text between quotes with which s begins; 0 where it does not end.
-func quoted(s string) int {
+// quoted is the length of the text between quotes with which s begins; 0 where it does not end. Whether a later quote counts does not depend
+// on where the text begins, so that one without an end says the same of all that follow.
+func (t *reading) quoted(s string) int {
+	if strings.IndexByte(t.open, s[0]) >= 0 {
+		return 0
+	}
 	for i := 1; i < len(s); i++ {
+		t.read++
 		switch {
 		case s[i] == '\\' && s[0] != '`':
 			i++
@@ -147,5 +161,6 @@ func quoted(s string) int {
 			return i + 1
 		}
 	}
+	t.open += s[:1]
 	return 0
 }

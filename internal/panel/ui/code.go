@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -16,14 +15,13 @@ import (
 // it: what would deceive is drawn from the whole line, before it is divided.
 func code(file string, l unified.Line) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		var b strings.Builder
-		spans := unified.Spans(file, l.Text)
+		b := divider{spans: unified.Spans(file, l.Text), marks: l.Marks}
 		for _, p := range foreign.Exact(l.Text) {
 			if p.Odd {
 				b.WriteString(`<span class="odd" title="` + p.Name + `">` + templ.EscapeString(p.Text) + `</span>`)
 				continue
 			}
-			divided(&b, p, spans, l.Marks)
+			b.piece(p)
 		}
 		_, err := io.WriteString(w, b.String())
 		return err
@@ -33,33 +31,50 @@ func code(file string, l unified.Line) templ.Component {
 var kinds = map[unified.Kind]string{unified.Keyword: "code-word", unified.Quoted: "code-text", unified.Number: "code-number",
 	unified.Remark: "code-remark"}
 
-// divided writes a readable piece of a line, divided where something of it is shown otherwise.
-func divided(b *strings.Builder, p foreign.Piece, spans []unified.Span, marks []unified.Mark) {
-	ends := []int{p.At + len(p.Text)}
-	cut := func(m unified.Mark) { ends = append(ends, m.From, m.To) }
-	for _, s := range spans {
-		cut(s.Mark)
-	}
-	for _, m := range marks {
-		cut(m)
-	}
-	slices.Sort(ends)
-	for from := p.At; from < p.At+len(p.Text); {
-		i := slices.IndexFunc(ends, func(at int) bool { return at > from })
-		to := min(ends[i], p.At+len(p.Text))
-		holds := func(m unified.Mark) bool { return m.From <= from && to <= m.To }
-		var class []string
-		if k := slices.IndexFunc(spans, func(s unified.Span) bool { return holds(s.Mark) }); k >= 0 {
-			class = append(class, kinds[spans[k].Kind])
-		}
-		if slices.ContainsFunc(marks, holds) {
-			class = append(class, "diff-mark")
-		}
+// divider writes the pieces of a line in their order, divided where something of it is shown otherwise. It looks at each span and mark
+// once, however many pieces there are.
+type divider struct {
+	strings.Builder
+	spans []unified.Span // those that do not lie wholly before what was written, in their order
+	marks []unified.Mark
+	parts int // that were written
+}
+
+// piece writes a readable piece.
+func (d *divider) piece(p foreign.Piece) {
+	for from, end := p.At, p.At+len(p.Text); from < end; {
+		to, class := d.part(from, end)
 		text := templ.EscapeString(p.Text[from-p.At : to-p.At])
-		if len(class) > 0 {
-			text = `<span class="` + strings.Join(class, " ") + `">` + text + `</span>`
+		if class != "" {
+			text = `<span class="` + class + `">` + text + `</span>`
 		}
-		b.WriteString(text)
+		d.WriteString(text)
 		from = to
 	}
+}
+
+// part is how far what begins at a place is shown alike, and as what.
+func (d *divider) part(from, end int) (to int, class string) {
+	d.parts++
+	for len(d.spans) > 0 && d.spans[0].To <= from {
+		d.spans = d.spans[1:]
+	}
+	for len(d.marks) > 0 && d.marks[0].To <= from {
+		d.marks = d.marks[1:]
+	}
+	reaches := func(m unified.Mark) bool {
+		if m.From > from {
+			end = min(end, m.From)
+			return false
+		}
+		end = min(end, m.To)
+		return true
+	}
+	if len(d.spans) > 0 && reaches(d.spans[0].Mark) {
+		class = kinds[d.spans[0].Kind]
+	}
+	if len(d.marks) > 0 && reaches(d.marks[0]) {
+		class = strings.TrimPrefix(class+" diff-mark", " ")
+	}
+	return end, class
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"tandem/internal/foreign"
 	"tandem/internal/unified"
 )
 
@@ -29,4 +30,22 @@ func TestCodeReadsAsItsLine(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A line is divided into no more parts than it has pieces, spans and marks, and none of these is looked at twice: a hostile diff slows no page.
+func TestALineIsDividedOnce(t *testing.T) {
+	for _, unit := range []string{"1\u200b ", "if\u202e1 ", "\u200b", "'a'\u200b"} {
+		text := strings.Repeat(unit, 2000/len(unit))
+		pieces := foreign.Exact(text)
+		d := divider{spans: unified.Spans("a.go", text), marks: []unified.Mark{{From: 1, To: len(text) - 1}}}
+		most := len(pieces) + 2*len(d.spans) + 2
+		for _, p := range pieces {
+			if !p.Odd {
+				d.piece(p)
+			}
+		}
+		if d.parts > most || len(d.spans) > 1 {
+			t.Errorf("%q: %d parts, want at most %d; %d spans are left", unit, d.parts, most, len(d.spans))
+		}
+	}
 }
