@@ -14,7 +14,7 @@ const (
 	AssertionKeys      = op.Def[Nothing, SignersOut]("assertion.keys")
 
 	DeviceChallenge = op.Def[ChallengeIn, ChallengeOut]("device.challenge")
-	DeviceList      = op.Def[Nothing, DevicesOut]("device.list")
+	DeviceList      = op.Def[DevicesIn, DevicesOut]("device.list")
 	DeviceRevoke    = op.Def[DeviceIn, OK]("device.revoke")
 
 	JoinEnter   = op.Def[EnterIn, MintOut]("join.enter")
@@ -35,7 +35,7 @@ const (
 	PasskeyRemove = op.Def[PasskeyIn, OK]("passkey.remove")
 
 	PersonEnter  = op.Def[PersonIn, PersonOut]("person.enter")
-	PersonList   = op.Def[Nothing, PeopleOut]("person.list")
+	PersonList   = op.Def[PeopleIn, PeopleOut]("person.list")
 	PersonLogout = op.Def[Nothing, OK]("person.logout")
 	PersonRemove = op.Def[NameIn, RemovedOut]("person.remove")
 	PersonShow   = op.Def[NameIn, HumanOut]("person.show")

@@ -3,7 +3,6 @@ package identity
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,9 +22,17 @@ type Human struct {
 	LeftAt    *time.Time `json:"left_at,omitempty"`
 }
 
-// PeopleOut lists people by name.
+// PeopleIn asks for people.
+type PeopleIn struct {
+	Like  string `json:"like,omitempty" jsonschema:"only those whose names have this in them"`
+	After string `json:"after,omitempty" jsonschema:"only those behind this name: the last of the page before"`
+	Limit int    `json:"limit,omitempty" jsonschema:"at most this many, 500 unless told, 1000 at most"`
+}
+
+// PeopleOut is a page of people, by name.
 type PeopleOut struct {
 	People []*Human `json:"people"`
+	More   bool     `json:"more,omitempty"`
 }
 
 // Device is a machine that answers for a person elsewhere.
@@ -39,9 +46,17 @@ type Device struct {
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 }
 
-// DevicesOut lists devices.
+// DevicesIn asks for devices.
+type DevicesIn struct {
+	Person string `json:"person,omitempty" jsonschema:"only those of this person"`
+	After  string `json:"after,omitempty" jsonschema:"only those behind this id: the last of the page before"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"at most this many, 500 unless told, 1000 at most"`
+}
+
+// DevicesOut is a page of devices, the oldest first.
 type DevicesOut struct {
 	Devices []*Device `json:"devices"`
+	More    bool      `json:"more,omitempty"`
 }
 
 // HumanOut is one person with their machines.
@@ -67,7 +82,7 @@ func (r *Room) peopleOps() []op.Op {
 	return []op.Op{
 		PersonList.Read(op.Spec{Right: "actor.read", Masked: true, Method: "GET", Path: "/person",
 			Doc: "List the people of this house and how many machines answer for each."},
-			func(Nothing) op.Resource { return actorAt("") }, r.people),
+			func(PeopleIn) op.Resource { return actorAt("") }, r.people),
 		PersonShow.Read(op.Spec{Right: "actor.read", Method: "GET", Path: "/person/{name}",
 			Doc: "Show a person and the machines on which they logged in."},
 			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.person),
@@ -78,7 +93,7 @@ func (r *Room) peopleOps() []op.Op {
 			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.removePerson),
 		DeviceList.Read(op.Spec{Right: "actor.read", Masked: true, Method: "GET", Path: "/device",
 			Doc: "List the machines that answer for people, with their last use."},
-			func(Nothing) op.Resource { return actorAt("") }, r.devices),
+			func(DevicesIn) op.Resource { return actorAt("") }, r.devices),
 		DeviceRevoke.State(op.Spec{Right: "server.view", Present: true, People: true, Method: "DELETE", Path: "/device/{id}", MCP: "-",
 			Doc: "Revoke a machine that answers for a person, as one that was lost: it proves nothing any more, and its token lets nobody in.\n" +
 				"People revoke their own; an owner revokes anybody's."},
@@ -86,101 +101,8 @@ func (r *Room) peopleOps() []op.Op {
 	}
 }
 
-func (r *Room) people(ctx context.Context, _ Nothing) (PeopleOut, error) {
-	tenant, out := op.CallerFrom(ctx).Tenant, PeopleOut{People: []*Human{}}
-	all, err := collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND kind IN (?, ?) ORDER BY name, id",
-		tenant,
-		op.Person, op.Local))
-	if err != nil {
-		return out, err
-	}
-	owners, err := r.owners(ctx, nil, tenant)
-	if err != nil {
-		return out, err
-	}
-	byID := map[string]*Human{}
-	for _, a := range all {
-		if a.Kind == op.Person && op.May(ctx, "actor.read", actorAt(a.Name)) {
-			byID[a.ID] = &Human{Name: a.Name, Owner: owners[a.Name] && a.DisabledAt == nil, Terminals: []string{},
-				CreatedAt: a.CreatedAt, LeftAt: a.DisabledAt}
-			out.People = append(out.People, byID[a.ID])
-		}
-	}
-	of := map[string]*Human{}
-	for _, a := range all {
-		if h := byID[a.For]; a.Kind == op.Local && h != nil {
-			if of[a.ID] = h; a.DisabledAt == nil {
-				h.Terminals = append(h.Terminals, a.Name)
-			}
-		}
-	}
-	rows, err := r.db.Query(ctx, "SELECT actor, used_at FROM token WHERE tenant = ? AND used_at > 0", tenant)
-	_, err = db.Collect(rows, err, func(rows *sql.Rows) (none struct{}, err error) {
-		var actor string
-		var used int64
-		err = rows.Scan(&actor, &used)
-		if h := of[actor]; h != nil && (h.SeenAt == nil || h.SeenAt.Before(db.Time(used))) {
-			h.SeenAt = optional(used)
-		}
-		return none, err
-	})
-	if err != nil {
-		return out, err
-	}
-	rows, err = r.db.Query(ctx, "SELECT actor, count(*) FROM device WHERE tenant = ? AND revoked_at = 0 GROUP BY actor", tenant)
-	_, err = db.Collect(rows, err, func(rows *sql.Rows) (none struct{}, err error) {
-		var actor string
-		var n int
-		err = rows.Scan(&actor, &n)
-		if h := byID[actor]; h != nil {
-			h.Devices = n
-		}
-		return none, err
-	})
-	return out, err
-}
-
-func (r *Room) person(ctx context.Context, in NameIn) (HumanOut, error) {
-	all, err := r.people(ctx, Nothing{})
-	if err != nil {
-		return HumanOut{}, err
-	}
-	i := slices.IndexFunc(all.People, func(h *Human) bool { return h.Name == in.Name })
-	if i < 0 {
-		return HumanOut{}, noPerson(in.Name)
-	}
-	devices, err := r.devices(ctx, Nothing{})
-	out := HumanOut{Human: *all.People[i], Machines: []*Device{}}
-	for _, d := range devices.Devices {
-		if d.Person == in.Name {
-			out.Machines = append(out.Machines, d)
-		}
-	}
-	return out, err
-}
-
 func noPerson(name string) error {
 	return fault.New(fault.NotFound, "person", "there is no person %.64q", name).WithNext("list them: tandem person list")
-}
-
-func (r *Room) devices(ctx context.Context, _ Nothing) (DevicesOut, error) {
-	rows, err := r.db.Query(ctx, `SELECT d.id, p.name, t.name, d.name, d.created_at, d.used_at, d.revoked_at FROM device d
-		JOIN actor p ON p.tenant = d.tenant AND p.id = d.actor JOIN actor t ON t.tenant = d.tenant AND t.id = d.terminal
-		WHERE d.tenant = ? ORDER BY d.created_at, d.id`, op.CallerFrom(ctx).Tenant)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Device, error) {
-		var d Device
-		var created, used, revoked int64
-		err := rows.Scan(&d.ID, &d.Person, &d.Terminal, &d.Machine, &created, &used, &revoked)
-		d.CreatedAt, d.UsedAt, d.RevokedAt = db.Time(created), optional(used), optional(revoked)
-		return &d, err
-	})
-	out := DevicesOut{Devices: []*Device{}}
-	for _, d := range all {
-		if op.May(ctx, "actor.read", actorAt(d.Person)) {
-			out.Devices = append(out.Devices, d)
-		}
-	}
-	return out, err
 }
 
 func (r *Room) revokeDevice(ctx context.Context, tx *db.Tx, in DeviceIn) (OK, error) {

@@ -75,6 +75,7 @@ type ActorView struct {
 	Now    time.Time
 	Chain  []string
 	Grants []GrantRow
+	Later  string // where the grants behind these are shown
 	Tokens []TokenRow
 	Sees   []string // operations that exist for this actor
 	Hidden int      // operations that do not
@@ -211,7 +212,7 @@ func (v *visit) actor() error {
 				out.Tokens = append(out.Tokens, t)
 			}
 		}
-		if out.Grants, err = v.grants(a.Kind + ":" + a.Name); err != nil {
+		if out.Grants, out.Later, err = v.grants(a.Kind+":"+a.Name, ""); err != nil {
 			return err
 		}
 		if out.Sees, out.Hidden, err = v.sees(a.Name); err != nil {

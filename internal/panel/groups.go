@@ -1,6 +1,9 @@
 package panel
 
 import (
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tandem/internal/panel/ui"
@@ -30,15 +33,30 @@ type GroupRow struct {
 	Owners  bool // changed on the pages of people, and always there
 }
 
-func (v *visit) groupRows() (rows []GroupRow, err error) {
+// peopleShown and groupsShown are how many a page has.
+const peopleShown, groupsShown = 100, 50
+
+func (v *visit) groupRows() (rows []GroupRow, later string, err error) {
 	if !v.has(string(book.GroupList)) {
-		return nil, nil
+		return nil, "", nil
 	}
-	out, err := ask(v, book.GroupList, book.Nothing{})
+	out, err := ask(v, book.GroupList, book.GroupsIn{After: v.query("group"), Limit: groupsShown})
 	for _, g := range out.Groups {
-		rows = append(rows, GroupRow{g.Name, g.Members, g.People, g.Name == book.Owners})
+		rows = append(rows, GroupRow{g.Name, few(g.Members), few(g.People), g.Name == book.Owners})
 	}
-	return rows, err
+	if n := len(out.Groups); out.More {
+		later = "/panel/people?" + url.Values{"group": {out.Groups[n-1].Name}}.Encode()
+	}
+	return rows, later, err
+}
+
+// few are the first of many names, and how many there are.
+func few(names []string) []string {
+	const most = 30
+	if len(names) <= most {
+		return names
+	}
+	return append(slices.Clone(names[:most]), "and "+strconv.Itoa(len(names)-most)+" more")
 }
 
 // groupDialogs are the forms that change a group.

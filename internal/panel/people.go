@@ -108,21 +108,26 @@ func (r InviteRow) state(now time.Time) (ui.Tone, string) {
 
 // PeopleView is everybody who belongs to this house, and who was invited.
 type PeopleView struct {
-	Now      time.Time
-	Rows     []PersonRow
-	Invites  []InviteRow
-	Groups   []GroupRow
-	Regroup  bool
-	May      bool
-	Near     bool   // only programs of this machine reach the server
-	For      string // whom the invitation below is for
-	Line     string // what that person types, shown this once
-	Receives string // what grants wait for that name
-	PIN      bool
-	Passkeys int
-	Problem  string
-	Lacks    string     // why a part is missing beside an invitation
-	Kept     url.Values // an invitation that was refused
+	Now     time.Time
+	Rows    []PersonRow
+	Invites []InviteRow
+	Like    string // part of the names that are shown
+	After   string // the name behind which this page begins
+	Later   string // where the people behind these are shown
+	Groups  []GroupRow
+	Regroup bool
+
+	LaterGroups string
+	May         bool
+	Near        bool   // only programs of this machine reach the server
+	For         string // whom the invitation below is for
+	Line        string // what that person types, shown this once
+	Receives    string // what grants wait for that name
+	PIN         bool
+	Passkeys    int
+	Problem     string
+	Lacks       string     // why a part is missing beside an invitation
+	Kept        url.Values // an invitation that was refused
 }
 
 func (v *visit) people(made *identity.InviteOut, problem string) error {
@@ -152,19 +157,23 @@ func (v *visit) people(made *identity.InviteOut, problem string) error {
 
 // everybody reads who is there, and who was invited.
 func (v *visit) everybody(out *PeopleView) error {
-	list, err := ask(v, identity.PersonList, identity.Nothing{})
+	out.Like, out.After = strings.TrimSpace(v.query("q")), v.query("after")
+	list, err := ask(v, identity.PersonList, identity.PeopleIn{Like: out.Like, After: out.After, Limit: peopleShown})
 	if err != nil {
 		return err
 	}
 	for _, h := range list.People {
 		out.Rows = append(out.Rows, v.personRow(*h))
 	}
+	if n := len(list.People); list.More {
+		out.Later = "/panel/people?" + url.Values{"q": {out.Like}, "after": {list.People[n-1].Name}}.Encode()
+	}
 	m, err := v.means()
 	if err != nil {
 		return err
 	}
 	out.PIN, out.Passkeys = m.PIN, m.Passkeys
-	if out.Groups, err = v.groupRows(); err != nil {
+	if out.Groups, out.LaterGroups, err = v.groupRows(); err != nil {
 		return err
 	}
 	if out.Invites, err = v.inviteRows(); err != nil || !out.May {
@@ -225,6 +234,7 @@ type PersonView struct {
 	Now       time.Time
 	Machines  []MachineRow
 	Grants    []GrantRow
+	Later     string // where the grants behind these are shown
 	ActorHref string
 	Remove    bool
 	Revoke    bool
@@ -254,7 +264,7 @@ func (v *visit) person() error {
 		out.Machines = append(out.Machines, MachineRow{ID: d.ID, Machine: d.Machine, Terminal: d.Terminal, Since: d.CreatedAt,
 			Used: orZero(d.UsedAt), Revoked: orZero(d.RevokedAt)})
 	}
-	if out.Grants, err = v.grants("person:" + name); err != nil {
+	if out.Grants, out.Later, err = v.grants("person:"+name, ""); err != nil {
 		out.Lacks = append(out.Lacks, "What they may do: "+words(err))
 	}
 	actors, err := v.actors()
@@ -271,13 +281,20 @@ func (v *visit) person() error {
 	return v.show(personPage(s, out))
 }
 
-func (v *visit) foundPeople(string) (out []Found) {
+// foundPeople are the first of all, whose machines are looked through, too, and those whose names have a word in them.
+func (v *visit) foundPeople(query string) (out []Found) {
 	if !v.has(string(identity.PersonList)) {
 		return nil
 	}
-	list, _ := ask(v, identity.PersonList, identity.Nothing{})
-	for _, h := range list.People {
-		out = append(out, Found{"person", "people", h.Name, strings.Join(h.Terminals, " "), personHref(h.Name)})
+	seen := map[string]bool{}
+	for _, word := range append(strings.Fields(query), "") {
+		list, _ := ask(v, identity.PersonList, identity.PeopleIn{Like: word})
+		for _, h := range list.People {
+			if !seen[h.Name] {
+				seen[h.Name] = true
+				out = append(out, Found{"person", "people", h.Name, strings.Join(h.Terminals, " "), personHref(h.Name)})
+			}
+		}
 	}
 	return out
 }

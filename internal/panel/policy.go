@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,8 @@ type PolicyView struct {
 	Now      time.Time
 	Version  int64
 	Grants   []GrantRow
+	Later    string // where the grants behind these are shown
+	About    string // the principal that they are narrowed to
 	Rules    string
 	Versions []ui.Moment
 	Ask      ExplainForm
@@ -100,13 +103,18 @@ func answerWord(answer string) string {
 	return "Refused"
 }
 
-// grants are those that speak of a principal, or all.
-func (v *visit) grants(principal string) ([]GrantRow, error) {
+// grantsShown is how many grants a page has beside what the house starts with.
+const grantsShown = 200
+
+// grants are those that speak of a principal, or all, behind an id; later is where the ones behind them are shown.
+func (v *visit) grants(principal, after string) (rows []GrantRow, later string, err error) {
 	if !v.has(string(book.GrantList)) {
-		return nil, nil
+		return nil, "", nil
 	}
-	out, err := ask(v, book.GrantList, book.GrantsIn{House: true, Principal: principal})
-	var rows []GrantRow
+	out, err := ask(v, book.GrantList, book.GrantsIn{House: true, Principal: principal, After: after, Limit: grantsShown})
+	if n := len(out.Grants); out.More {
+		later = "/panel/policy?" + url.Values{"principal": {principal}, "after": {out.Grants[n-1].ID}}.Encode()
+	}
 	for _, g := range out.Grants {
 		if g.Dead != "" {
 			continue
@@ -115,7 +123,15 @@ func (v *visit) grants(principal string) ([]GrantRow, error) {
 			Tools: g.Tools, Classes: plain(g.Classes),
 			Source: g.Source, Note: g.Note, Expires: orZero(g.ExpiresAt), Own: g.Source != "default" && g.Source != "fallback"})
 	}
-	return rows, err
+	return rows, later, err
+}
+
+// grantsTitle says whose grants are shown.
+func grantsTitle(principal string) string {
+	if principal == "" {
+		return "Grants"
+	}
+	return "Grants of " + ui.Plain(principal)
 }
 
 // plain are words without their type.
@@ -164,7 +180,8 @@ func (v *visit) policyPage(problem string) error {
 		out.Versions = append(out.Versions, ui.Moment{Tone: ui.Quiet, Icon: "policy", Who: h.By,
 			Title: "version " + strconv.FormatInt(h.Version, 10), Detail: strings.TrimSpace(h.Change + " " + h.Note), At: h.At})
 	}
-	if out.Grants, err = v.grants(""); err != nil {
+	out.About = v.query("principal")
+	if out.Grants, out.Later, err = v.grants(out.About, v.query("after")); err != nil {
 		return err
 	}
 	out.Ask = ExplainForm{Actor: v.query("actor"), Op: v.query("op"), Resource: v.query("resource")}

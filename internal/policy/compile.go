@@ -24,6 +24,7 @@ type Compiled struct {
 	tenant   string
 	version  int64
 	grants   []*grant
+	dead     map[string]string // the grants that can never give anything, with the reason
 	rules    []*rule
 	labels   []Label
 	lows     []string // the labels' paths, folded
@@ -64,6 +65,12 @@ func Compile(src Source) (*Compiled, error) {
 	if err := link(c.grants); err != nil {
 		return nil, err
 	}
+	c.dead = map[string]string{}
+	for _, g := range c.grants {
+		if g.dead != "" {
+			c.dead[g.ID] = g.dead
+		}
+	}
 	if c.rules, err = compileRules(src.Rules); err != nil {
 		return nil, err
 	}
@@ -84,17 +91,12 @@ func (c *Compiled) Version() int64 {
 	return c.version
 }
 
-// Dead lists the grants that can never give anything, with the reason.
+// Dead lists the grants that can never give anything, with the reason. It is not to be changed.
 func (c *Compiled) Dead() map[string]string {
-	out := map[string]string{}
-	if c != nil {
-		for _, g := range c.grants {
-			if g.dead != "" {
-				out[g.ID] = g.dead
-			}
-		}
+	if c == nil {
+		return nil
 	}
-	return out
+	return c.dead
 }
 
 // Rules is how many rules the policy has.

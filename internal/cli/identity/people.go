@@ -36,10 +36,12 @@ func standing(h *room.Human) string {
 }
 
 func newPersonList(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List people and how many machines answer for each", Args: cobra.NoArgs, Example: "  tandem person list",
+	var in room.PeopleIn
+	cmd := &cobra.Command{
+		Use: "list", Short: "List people and how many machines answer for each", Args: cobra.NoArgs,
+		Example: "  tandem person list\n  tandem person list --like ann",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, room.PersonList, room.Nothing{})
+			out, err := op.Do(cmd.Context(), k, room.PersonList, in)
 			if err != nil {
 				return err
 			}
@@ -54,9 +56,16 @@ func newPersonList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", h.Name, standing(h), devices, seen)
 				}
 				t.Flush()
+				if out.More {
+					fmt.Fprintf(w, "more: tandem person list --after %s\n", out.People[len(out.People)-1].Name)
+				}
 			})
 		},
 	}
+	cmd.Flags().StringVar(&in.Like, "like", "", "only those whose names have this in them")
+	cmd.Flags().StringVar(&in.After, "after", "", "only people behind this one")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (500)")
+	return cmd
 }
 
 func newPersonShow(k *kit.Kit) *cobra.Command {
@@ -111,10 +120,12 @@ func newPersonRemove(k *kit.Kit) *cobra.Command {
 }
 
 func newDeviceList(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List the machines that answer for people", Args: cobra.NoArgs, Example: "  tandem device list",
+	var in room.DevicesIn
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the machines that answer for people", Args: cobra.NoArgs,
+		Example: "  tandem device list\n  tandem device list --person anna",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, room.DeviceList, room.Nothing{})
+			out, err := op.Do(cmd.Context(), k, room.DeviceList, in)
 			if err != nil {
 				return err
 			}
@@ -123,9 +134,16 @@ func newDeviceList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintln(w, "nobody logged in from another machine; to invite somebody: tandem invite --person NAME")
 				}
 				devices(w, out.Devices)
+				if out.More {
+					fmt.Fprintf(w, "more: tandem device list --after %s\n", out.Devices[len(out.Devices)-1].ID)
+				}
 			})
 		},
 	}
+	cmd.Flags().StringVar(&in.Person, "person", "", "only those of this person")
+	cmd.Flags().StringVar(&in.After, "after", "", "only machines behind this one")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (500)")
+	return cmd
 }
 
 func newDeviceRevoke(k *kit.Kit) *cobra.Command {

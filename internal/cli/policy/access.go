@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,7 +81,7 @@ func newAccess(k *kit.Kit) *cobra.Command {
 				}
 				t.Flush()
 				if out.More > 0 {
-					fmt.Fprintf(w, "and %d more: name an actor or --resource, or raise --limit\n", out.More)
+					fmt.Fprintf(w, "and %s more: name an actor or --resource, or go on: tandem access --after '%s'\n", beyond(out.More), out.Next)
 				}
 			})
 		},
@@ -88,8 +89,17 @@ func newAccess(k *kit.Kit) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&in.Resource, "resource", "", "only what covers this, as kind:/path")
 	f.BoolVar(&in.House, "house", false, "also what the house gives everybody")
+	f.StringVar(&in.After, "after", "", "only rows behind this place, as the page before says it")
 	f.IntVar(&in.Limit, "limit", 500, "at most so many rows")
 	return cmd
+}
+
+// beyond says how many rows there are, as far as they were counted.
+func beyond(n int) string {
+	if n >= book.AccessCounted {
+		return fmt.Sprintf("at least %d", n)
+	}
+	return strconv.Itoa(n)
 }
 
 func rights(a book.Access) string {

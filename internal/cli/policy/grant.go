@@ -25,14 +25,14 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 	var in book.GrantsIn
 	cmd := &cobra.Command{
 		Use: "list", Short: "List grants, and the folders that sessions may work in", Args: cobra.NoArgs,
-		Example: "  tandem grant list\n  tandem grant list --house",
+		Example: "  tandem grant list\n  tandem grant list --house\n  tandem grant list --principal person:anna --limit 50",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := op.Do(cmd.Context(), k, book.GrantList, in)
 			if err != nil {
 				return err
 			}
 			var given session.FoldersOut
-			if in.Principal == "" && !k.JSON && !in.Published {
+			if in.Principal == "" && in.After == "" && !k.JSON && !in.Published {
 				if given, err = op.Do(cmd.Context(), k, session.FolderList, session.Nothing{}); err != nil {
 					return err
 				}
@@ -61,9 +61,14 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.ID, g.Principal, g.Effect, strings.Join(perms, ","), written(g), until(g), note(g))
 				}
 				t.Flush()
+				if out.More {
+					fmt.Fprintf(w, "more: tandem grant list --after %s\n", out.Grants[len(out.Grants)-1].ID)
+				}
 			})
 		},
 	}
+	cmd.Flags().StringVar(&in.After, "after", "", "only grants behind this one")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (500)")
 	cmd.Flags().StringVar(&in.Principal, "principal", "", "only those that speak of this actor, as kind:name")
 	cmd.Flags().BoolVar(&in.Revoked, "revoked", false, "also those that were taken back")
 	cmd.Flags().BoolVar(&in.House, "house", false, "also the house's own")

@@ -25,10 +25,12 @@ func newGroup(k *kit.Kit) *cobra.Command {
 }
 
 func newGroupList(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List the groups and who is in each", Args: cobra.NoArgs, Example: "  tandem group list",
+	var in book.GroupsIn
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the groups and who is in each", Args: cobra.NoArgs,
+		Example: "  tandem group list\n  tandem group list --after reviewers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, book.GroupList, book.Nothing{})
+			out, err := op.Do(cmd.Context(), k, book.GroupList, in)
 			if err != nil {
 				return err
 			}
@@ -39,9 +41,15 @@ func newGroupList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%d\t%s\n", g.Name, len(g.People), strings.Join(g.Members, ", "))
 				}
 				t.Flush()
+				if out.More {
+					fmt.Fprintf(w, "more: tandem group list --after %s\n", out.Groups[len(out.Groups)-1].Name)
+				}
 			})
 		},
 	}
+	cmd.Flags().StringVar(&in.After, "after", "", "only groups behind this one")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (500)")
+	return cmd
 }
 
 func newGroupShow(k *kit.Kit) *cobra.Command {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/policy"
@@ -17,6 +16,7 @@ type AccessIn struct {
 	Actor    string `json:"actor,omitempty" jsonschema:"only what this actor has, by its name or as kind:name"`
 	Resource string `json:"resource,omitempty" jsonschema:"only what covers this, as kind:/path"`
 	House    bool   `json:"house,omitempty" jsonschema:"also what the house gives everybody"`
+	After    string `json:"after,omitempty" jsonschema:"only the rows behind this place: next of the page before"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"at most so many rows; 500 when left out"`
 }
 
@@ -37,10 +37,11 @@ type Access struct {
 	UsedAt      *time.Time                `json:"used_at,omitempty" jsonschema:"when they last did something recorded that it covers, among their newest acts"`
 }
 
-// AccessOut lists who has what.
+// AccessOut is a page of who has what: grant after grant, each page in the order of those who have them.
 type AccessOut struct {
 	Access []Access `json:"access"`
-	More   int      `json:"more,omitempty" jsonschema:"how many rows there are beyond the limit"`
+	More   int      `json:"more,omitempty" jsonschema:"how many rows there are beyond the limit; 10000 where there are at least so many"`
+	Next   string   `json:"next,omitempty" jsonschema:"where the next page begins, when there is one: give it as after"`
 }
 
 // Act is something that an actor did to a resource, as kind:/path.
@@ -51,6 +52,9 @@ type Act struct {
 }
 
 const accessLimit, maxAccess = 500, 10_000
+
+// AccessCounted is how many rows beyond a page are counted.
+const AccessCounted = 10_000
 
 func (b *Book) accessOps() []op.Op {
 	return []op.Op{
@@ -73,45 +77,57 @@ func (b *Book) access(ctx context.Context, in AccessIn) (AccessOut, error) {
 	if err != nil {
 		return out, err
 	}
-	var live []Grant
-	var compiled *policy.Compiled
-	if err := b.db.Read(ctx, func(tx *db.Tx) error {
-		src, all, _, err := b.now(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		compiled, err = policy.Compile(src)
-		live = all
-		return err
-	}); err != nil {
+	k, err := b.current(ctx, tenant)
+	if err != nil {
 		return out, err
 	}
-	dead, now, used := compiled.Dead(), b.db.Now(), uses{book: b, tenant: tenant, acts: map[string][]Act{}}
-	for i := range live {
-		g := &live[i]
-		if g.RevokedAt != nil || dead[g.ID] != "" || !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt) || g.AddedAt == nil && !in.House ||
+	has := haves{Compiled: k.Compiled, about: about, people: map[string][]string{}}
+	now, used := b.db.Now(), uses{book: b, tenant: tenant, acts: map[string][]Act{}}
+	grant, person, _ := strings.Cut(in.After, " ")
+	for _, g := range from(k.listed(), grant) {
+		if g.RevokedAt != nil || k.Dead()[g.ID] != "" || !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt) || g.AddedAt == nil && !in.House ||
 			at != nil && !g.Scope.Covers(*at) || !op.May(ctx, "grant.read", atGrant(g.ID)) {
 			continue
 		}
-		for _, who := range holders(compiled, g, about) {
-			if len(out.Access) >= in.Limit {
+		for _, who := range has.holders(g) {
+			switch {
+			case g.ID == grant && who <= person: // a page before told of it
+				continue
+			case len(out.Access) < in.Limit:
+			case out.More < AccessCounted:
 				out.More++
 				continue
+			default:
+				return out.inOrder(), nil
 			}
-			v := g.view("")
-			row := Access{Principal: who, Effect: v.Effect, Permissions: v.Permissions, Resource: v.Resource, Tools: v.Tools, Classes: v.Classes,
-				Grant: v.ID, AddedBy: v.AddedBy, AddedAt: v.AddedAt, ExpiresAt: v.ExpiresAt, Note: v.Note}
-			if g.Principal.Kind == policy.GroupOf {
-				row.Group = g.Principal.ID
-			}
+			row := rowOf(g, who)
 			if row.UsedAt, err = used.last(ctx, who, &g.ScopedGrant); err != nil {
 				return out, err
 			}
 			out.Access = append(out.Access, row)
 		}
 	}
-	slices.SortStableFunc(out.Access, func(x, y Access) int { return strings.Compare(x.Principal, y.Principal) })
-	return out, nil
+	return out.inOrder(), nil
+}
+
+// inOrder says where the next page begins and puts this one into the order in which it is read.
+func (o AccessOut) inOrder() AccessOut {
+	if last := len(o.Access) - 1; o.More > 0 {
+		o.Next = o.Access[last].Grant + " " + o.Access[last].Principal
+	}
+	slices.SortStableFunc(o.Access, func(x, y Access) int { return strings.Compare(x.Principal, y.Principal) })
+	return o
+}
+
+// rowOf is what somebody has by a grant.
+func rowOf(g *Grant, who string) Access {
+	v := g.view("")
+	row := Access{Principal: who, Effect: v.Effect, Permissions: v.Permissions, Resource: v.Resource, Tools: v.Tools, Classes: v.Classes,
+		Grant: v.ID, AddedBy: v.AddedBy, AddedAt: v.AddedAt, ExpiresAt: v.ExpiresAt, Note: v.Note}
+	if g.Principal.Kind == policy.GroupOf {
+		row.Group = g.Principal.ID
+	}
+	return row
 }
 
 // about is whom and what a list is about, nil for everything.
@@ -142,19 +158,29 @@ func (b *Book) about(ctx context.Context, tenant string, in AccessIn) (who *poli
 	return who, at, nil
 }
 
-// holders are those who have a grant: of a group its people, else whom it names.
-func holders(c *policy.Compiled, g *Grant, about *policy.PrincipalRef) (out []string) {
-	if about != nil {
-		if c.Names(g.Principal, *about) {
-			out = append(out, about.String())
-		}
-		return out
-	}
-	if g.Principal.Kind != policy.GroupOf {
+// haves finds out who has a grant.
+type haves struct {
+	*policy.Compiled
+	about  *policy.PrincipalRef
+	people map[string][]string // of groups that were met, in order
+}
+
+// holders are those who have a grant, in order: of a group its people, else whom it names.
+func (h *haves) holders(g *Grant) []string {
+	switch {
+	case h.about != nil && h.Names(g.Principal, *h.about):
+		return []string{h.about.String()}
+	case h.about != nil:
+		return nil
+	case g.Principal.Kind != policy.GroupOf:
 		return []string{g.Principal.String()}
 	}
-	for _, name := range c.People(g.Principal.ID) {
-		out = append(out, policy.PrincipalRef{Kind: policy.Person, ID: name}.String())
+	out, met := h.people[g.Principal.ID]
+	if !met {
+		for _, name := range h.People(g.Principal.ID) {
+			out = append(out, policy.PrincipalRef{Kind: policy.Person, ID: name}.String())
+		}
+		h.people[g.Principal.ID] = out
 	}
 	return out
 }

@@ -44,10 +44,12 @@ type Book struct {
 	turn  int64 // counts changes, so that a slow read does not put an old policy back
 }
 
-// known is a compiled policy, who is away, and the journal's turn that both were read at.
+// known is a compiled policy, who is away, what it was made of, and the journal's turn that all of it was read at.
 type known struct {
 	*policy.Compiled
 	away    []away
+	groups  []policy.Group
+	listed  func() []*Grant // those in force and those that were taken back, by their ids
 	vouched int64
 }
 
@@ -80,7 +82,7 @@ func (b *Book) current(ctx context.Context, tenant string) (known, error) {
 	}
 	k := known{vouched: vouched}
 	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		src, _, err := b.inForce(ctx, tx, tenant)
+		src, all, err := b.inForce(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
@@ -88,7 +90,7 @@ func (b *Book) current(ctx context.Context, tenant string) (known, error) {
 		if err != nil {
 			return err
 		}
-		k.away = d.Away
+		k.away, k.groups, k.listed = d.Away, src.Groups, sync.OnceValue(func() []*Grant { return byID(all) })
 		k.Compiled, err = policy.Compile(src)
 		return err
 	})

@@ -22,12 +22,15 @@ type GrantsIn struct {
 	Revoked   bool   `json:"revoked,omitempty" jsonschema:"also those that were taken back"`
 	House     bool   `json:"house,omitempty" jsonschema:"also the house's own"`
 	Published bool   `json:"published,omitempty" jsonschema:"write them as ScopedGrants of the published vocabulary, too"`
+	After     string `json:"after,omitempty" jsonschema:"only those behind this id: the last of the page before"`
+	Limit     int    `json:"limit,omitempty" jsonschema:"at most this many, 500 unless told, 1000 at most"`
 }
 
-// GrantsOut lists grants.
+// GrantsOut is a page of grants, by their ids: the house's own, then those that people gave, the oldest first.
 type GrantsOut struct {
 	Version int64       `json:"version"`
 	Grants  []GrantView `json:"grants"`
+	More    bool        `json:"more,omitempty"`
 
 	Published []vocabulary.ScopedGrant `json:"published,omitempty" jsonschema:"the same grants, in the published vocabulary"`
 }
@@ -83,49 +86,6 @@ func (b *Book) grantOps() []op.Op {
 			Doc: "Take a grant back, and with it every grant that was passed on from it."},
 			func(in GrantIDIn) op.Resource { return atGrant(in.ID) }, b.Revoke),
 	}
-}
-
-func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
-	out := GrantsOut{Grants: []GrantView{}}
-	tenant := op.CallerFrom(ctx).Tenant
-	var about *policy.PrincipalRef
-	if in.Principal != "" {
-		p, err := policy.ParsePrincipal(in.Principal)
-		if err != nil {
-			return out, refusal("grant.list", err)
-		}
-		about = &p
-	}
-	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		src, all, _, err := b.now(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		compiled, err := policy.Compile(src)
-		if err != nil {
-			return err
-		}
-		out.Version = src.Version
-		dead := compiled.Dead()
-		for _, g := range all {
-			house := g.AddedAt == nil
-			switch {
-			case house && !in.House && g.RevokedAt == nil, g.RevokedAt != nil && !in.Revoked, about != nil && !compiled.Names(g.Principal, *about),
-				!op.May(ctx, "grant.read", atGrant(g.ID)):
-				continue
-			}
-			why := dead[g.ID]
-			if why == "" && !g.ExpiresAt.IsZero() && !tx.Now().Before(g.ExpiresAt) {
-				why = "it ended at " + g.ExpiresAt.UTC().Format(time.RFC3339)
-			}
-			out.Grants = append(out.Grants, g.view(why))
-			if in.Published {
-				out.Published = append(out.Published, vocabulary.Grant(tenant, &g.ScopedGrant))
-			}
-		}
-		return nil
-	})
-	return out, err
 }
 
 // scoped turns the input into a grant of the policy's own vocabulary.

@@ -24,6 +24,12 @@ type GroupNameIn struct {
 	Name string `json:"name" jsonschema:"the group's name"`
 }
 
+// GroupsIn asks for groups.
+type GroupsIn struct {
+	After string `json:"after,omitempty" jsonschema:"only groups behind this name: the last of the page before"`
+	Limit int    `json:"limit,omitempty" jsonschema:"at most this many, 500 unless told, 1000 at most"`
+}
+
 // Nothing is an empty input.
 type Nothing struct{}
 
@@ -34,10 +40,11 @@ type GroupView struct {
 	People  []string `json:"people" jsonschema:"everybody who is in it, through other groups, too"`
 }
 
-// GroupsOut lists groups by name; the owners are always among them.
+// GroupsOut is a page of the groups, by name; the owners are always among them.
 type GroupsOut struct {
 	Version int64       `json:"version"`
 	Groups  []GroupView `json:"groups"`
+	More    bool        `json:"more,omitempty"`
 }
 
 // GroupOut is a group after a change. One without members is gone.
@@ -50,7 +57,7 @@ func (b *Book) groupOps() []op.Op {
 	return []op.Op{
 		GroupList.Read(op.Spec{Right: "policy.read", Method: "GET", Path: "/group",
 			Doc: "List the groups of people, with everybody who is in each."},
-			func(Nothing) op.Resource { return atPolicy() }, b.groups),
+			func(GroupsIn) op.Resource { return atPolicy() }, b.groups),
 		GroupShow.Read(op.Spec{Right: "policy.read", Method: "GET", Path: "/group/{name}",
 			Doc: "Show a group: its members, and everybody who is in it through other groups."},
 			func(GroupNameIn) op.Resource { return atPolicy() }, b.group),
@@ -94,30 +101,38 @@ func (in GroupIn) members() (out []policy.PrincipalRef, err error) {
 	return out, nil
 }
 
-func views(c *policy.Compiled, list []policy.Group) []GroupView {
-	out := []GroupView{}
-	for _, g := range list {
-		v := GroupView{Name: g.Name, Members: names(g.Members), People: c.People(g.Name)}
-		if v.People == nil {
-			v.People = []string{}
-		}
-		out = append(out, v)
+func view(c *policy.Compiled, g policy.Group) GroupView {
+	v := GroupView{Name: g.Name, Members: names(g.Members), People: c.People(g.Name)}
+	if v.People == nil {
+		v.People = []string{}
 	}
-	slices.SortFunc(out, func(a, b GroupView) int { return strings.Compare(a.Name, b.Name) })
-	return out
+	return v
 }
 
-func (b *Book) groups(ctx context.Context, _ Nothing) (out GroupsOut, err error) {
-	err = b.db.Read(ctx, func(tx *db.Tx) error {
-		src, _, _, err := b.now(ctx, tx, op.CallerFrom(ctx).Tenant)
-		if err != nil {
-			return err
+func (b *Book) groups(ctx context.Context, in GroupsIn) (GroupsOut, error) {
+	out := GroupsOut{Groups: []GroupView{}}
+	limit, err := atMost(string(GroupList), in.Limit)
+	if err != nil {
+		return out, err
+	}
+	k, err := b.current(ctx, op.CallerFrom(ctx).Tenant)
+	if err != nil {
+		return out, err
+	}
+	out.Version = k.Version()
+	all := slices.Clone(policy.WithOwners(k.groups))
+	slices.SortFunc(all, func(x, y policy.Group) int { return strings.Compare(x.Name, y.Name) })
+	for _, g := range all {
+		if g.Name <= in.After {
+			continue
 		}
-		c, err := policy.Compile(src)
-		out = GroupsOut{src.Version, views(c, policy.WithOwners(src.Groups))}
-		return err
-	})
-	return out, err
+		if len(out.Groups) == limit {
+			out.More = true
+			break
+		}
+		out.Groups = append(out.Groups, view(k.Compiled, g))
+	}
+	return out, nil
 }
 
 func noGroup(name string) error {
@@ -125,16 +140,16 @@ func noGroup(name string) error {
 }
 
 func (b *Book) group(ctx context.Context, in GroupNameIn) (GroupOut, error) {
-	all, err := b.groups(ctx, Nothing{})
-	for _, g := range all.Groups {
-		if g.Name == in.Name {
-			return GroupOut{all.Version, g}, err
-		}
+	k, err := b.current(ctx, op.CallerFrom(ctx).Tenant)
+	if err != nil {
+		return GroupOut{}, err
 	}
-	if err == nil {
-		err = noGroup(in.Name)
+	all := policy.WithOwners(k.groups)
+	i := slices.IndexFunc(all, func(g policy.Group) bool { return g.Name == in.Name })
+	if i < 0 {
+		return GroupOut{}, noGroup(in.Name)
 	}
-	return GroupOut{}, err
+	return GroupOut{k.Version(), view(k.Compiled, all[i])}, nil
 }
 
 // rewrite makes the next version of the policy with the same rules, and with what stands beside them changed.
@@ -175,9 +190,9 @@ func (b *Book) regroup(ctx context.Context, tx *db.Tx, where, name, note string,
 	if err != nil {
 		return GroupOut{}, err
 	}
-	for _, g := range views(compiled, policy.WithOwners(d.Groups)) {
+	for _, g := range policy.WithOwners(d.Groups) {
 		if g.Name == name {
-			return GroupOut{v, g}, nil
+			return GroupOut{v, view(compiled, g)}, nil
 		}
 	}
 	return GroupOut{v, GroupView{Name: name, Members: []string{}, People: []string{}}}, nil

@@ -20,7 +20,7 @@ const (
 	GrantList        = op.Def[GrantsIn, GrantsOut]("grant.list")
 	GrantAdd         = op.Def[GrantIn, GrantOut]("grant.add")
 	GrantRevoke      = op.Def[GrantIDIn, RevokeOut]("grant.revoke")
-	GroupList        = op.Def[Nothing, GroupsOut]("group.list")
+	GroupList        = op.Def[GroupsIn, GroupsOut]("group.list")
 	GroupShow        = op.Def[GroupNameIn, GroupOut]("group.show")
 	GroupAdd         = op.Def[GroupIn, GroupOut]("group.add")
 	GroupRemove      = op.Def[GroupIn, GroupOut]("group.remove")
