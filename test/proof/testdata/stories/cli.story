@@ -339,6 +339,7 @@ your-server> tandem grant add agent:builder tool:/ --can execute --tool 'bash(co
 your-server> tandem grant add 'session:*' resource:/prod --deny --can edit
 your-server> tandem grant list
 your-server> tandem grant list --house
+your-server> tandem grant list --principal person:anna --limit 50
 let grt_… your-server$ tandem grant list --json | grep -o 'grt_[a-z0-9]*' | head -1
 your-server> tandem grant revoke grt_…
 your-server> tandem grant folder .

@@ -53,6 +53,8 @@ your-server> tandem group add staff group:reviewers carla
 your-server> tandem grant add group:staff folder:/srv/shop --can read
 your-server> tandem group remove reviewers ben
 your-server> tandem group add staff group:reviewers
+your-server> tandem group list --after reviewers
+  shows staff
 your-server> tandem group list
   shows person:anna
 your-server> tandem group show reviewers
@@ -72,8 +74,12 @@ your-server> tandem person owner remove anna
   shows owner owns this house alone
 your-server> tandem person list
   shows anna … member
+your-server> tandem person list --like ann
+  shows anna … member
 let dev_… your-server$ tandem device list --json | grep -o 'dev_[a-z0-9]*' | head -1
 your-server> tandem device list
+  shows dev_…
+your-server> tandem device list --person anna
   shows dev_…
 your-server> tandem device revoke dev_…
 your-server> tandem person remove anna
