@@ -92,8 +92,10 @@ var houseMap = []wall{
 	{pkg: "settings"},
 	{pkg: "space", may: "spine resource space/seal"},
 	{pkg: "space/seal", pure: true},
-	{pkg: "space/peer", may: "identity space space/seal board client connector/wire session"}, // mail wakes a session, through the gate
+	// mail wakes a session, through the gate
+	{pkg: "space/peer", may: "identity space space/seal board board/lists client connector/wire session"},
 	{pkg: "board", may: "spine space space/seal"},
+	{pkg: "board/lists", pure: true},                                // tasks as other programs keep them
 	{pkg: "models", may: "provider provider/catalog secret egress"}, // who offers models, and with which key
 	{pkg: "session", may: "spine resource models provider provider/* session/wire tool tool/box tool/builtin connector " +
 		"session/since session/checkout " +
@@ -194,14 +196,16 @@ var houseMap = []wall{
 	{pkg: "mcpserver", may: "gate identity oauth"},
 	{pkg: "compat", may: "gate wires"},
 	// pages take the handles, In and Out of rooms, and nothing else: TestPagesNameNoService
-	{pkg: "panel", may: "gate identity oauth wires panel/* settings provider approval journal policy/book board space space/peer models " +
-		"session session/terminal session/relay repo/host"},
+	{pkg: "panel", may: "gate identity oauth wires panel/* settings provider approval journal policy/book board board/lists space " +
+		"space/peer models session session/terminal session/relay repo/host"},
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv panel/sign"}, // tests only
 	{pkg: "client"},
 	{pkg: "cli", may: "cli/* jj tool/confine source/boxed"}, // this program starts itself to become a confined command, or to read documents
 	// commands use a room's In and Out types and never its service: they hold no database
 	{pkg: "cli/*", may: "cli/* client daemon settings spine rooms wires login/device"},
+	// tasks are read from lists and written as such where the files are
+	{pkg: "cli/board", may: "cli/* client daemon settings spine rooms wires board/lists"},
 	// a grant in the published vocabulary is what an operation takes
 	{pkg: "cli/policy", may: "cli/* client daemon settings spine rooms wires login/device policy/vocabulary"},
 	{pkg: "cli/automation", may: "cli/* wires automation/spec"}, // a definition is checked without a server

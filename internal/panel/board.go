@@ -26,13 +26,16 @@ func boardNav() page {
 func boardRoutes(p *Panel) {
 	p.get("/panel/board", func(v *visit) error { return v.board("") })
 	p.get("/panel/board/{id}", func(v *visit) error { return v.task(v.r.PathValue("id"), "") })
+	p.get("/panel/board/list/{form}", (*visit).saveBoard)
 	again := func(v *visit, err error) error { return v.board(words(err)) }
 	form(p, "/panel/board", peer.BoardAdd, "/panel/board", "task-added", addInput, again)
 	form(p, "/panel/board/{id}/move", peer.BoardUpdate, "/panel/board", "task-moved", moveInput, again)
 	onTask(p, "edit", peer.BoardEdit, "task-edited", func(v *visit) (peer.EditIn, error) {
 		rev, err := taskRev(v)
-		return peer.EditIn{TaskID: v.r.PathValue("id"), Title: v.field("title"), Description: v.field("description"),
-			Priority: v.field("priority"), IfVer: rev}, err
+		in := peer.EditIn{TaskID: v.r.PathValue("id"), Title: v.field("title"), Description: v.field("description"),
+			Priority: v.field("priority"), IfVer: rev}
+		in.Labels, in.Unlabel = relabelled(labelField(v, "had"), labelField(v, "labels"))
+		return in, err
 	})
 	onTask(p, "reopen", peer.BoardReopen, "task-moved", func(v *visit) (peer.TaskIn, error) {
 		rev, err := taskRev(v)
@@ -70,6 +73,7 @@ type TaskRow struct {
 	Holder   string
 	Creator  string
 	Needs    []string
+	Labels   []string
 	Result   string
 	Reason   string // why it is blocked
 	Lease    time.Time
@@ -91,7 +95,7 @@ func (t TaskRow) ended() bool { return t.Status == "done" || t.Status == "cancel
 
 // BoardFilter is which tasks are shown.
 type BoardFilter struct {
-	Text        string
+	Text, Label string
 	Mine, Ready bool
 }
 
@@ -113,6 +117,7 @@ type BoardView struct {
 	Columns []BoardColumn
 	Total   int
 	Filter  BoardFilter
+	Labels  []string // that some task of the board has
 	Peers   []string
 	Problem string
 	Switch  SpaceSwitch
@@ -151,7 +156,7 @@ func taskRow(t peer.Line) TaskRow {
 	return TaskRow{ID: string(t.ID), Title: peersWords(t.Title), About: peersWords(t.Description), Status: string(t.Status),
 		Priority: string(t.Prio), Comments: said, Holder: peersWords(t.HolderName), Creator: peersWords(t.CreatorName),
 		Needs: plain(t.Needs), Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed,
-		Job: t.Job, JobState: t.JobState}
+		Job: t.Job, JobState: t.JobState, Labels: t.Listed().Labels}
 }
 
 var boardStatuses = []BoardColumn{
@@ -194,8 +199,10 @@ func putOut(err error) bool {
 
 func (v *visit) board(problem string) error {
 	q := v.r.URL.Query()
-	filter := BoardFilter{Text: strings.TrimSpace(q.Get("q")), Mine: q.Get("show") == "mine", Ready: q.Get("show") == "ready"}
-	list, err := ask(v, peer.BoardShow, peer.BoardIn{All: true, Text: filter.Text, Mine: filter.Mine, Ready: filter.Ready})
+	filter := BoardFilter{Text: strings.TrimSpace(q.Get("q")), Label: q.Get("label"), Mine: q.Get("show") == "mine",
+		Ready: q.Get("show") == "ready"}
+	list, err := ask(v, peer.BoardShow, peer.BoardIn{All: true, Text: filter.Text, Label: filter.Label, Mine: filter.Mine,
+		Ready: filter.Ready})
 	if err != nil {
 		if seated(err) {
 			return err
@@ -207,7 +214,10 @@ func (v *visit) board(problem string) error {
 		}
 		return v.show(noBoardPage(s, problem))
 	}
-	out := BoardView{Now: v.now(), Total: len(list.Tasks), Filter: filter, Problem: problem}
+	out := BoardView{Now: v.now(), Total: len(list.Tasks), Filter: filter, Problem: problem, Labels: list.Labels}
+	for i, l := range out.Labels {
+		out.Labels[i] = peersWords(l)
+	}
 	var rows []TaskRow
 	for _, t := range list.Tasks {
 		rows = append(rows, taskRow(t))
@@ -275,7 +285,7 @@ func (v *visit) task(id, problem string) error {
 func addInput(v *visit) (peer.AddIn, error) {
 	needs := strings.FieldsFunc(v.r.PostFormValue("needs"), func(r rune) bool { return r == ' ' || r == ',' })
 	return peer.AddIn{Title: v.field("title"), Description: v.field("description"), Priority: v.field("priority"),
-		Assignee: v.field("assignee"), DependsOn: needs}, nil
+		Assignee: v.field("assignee"), DependsOn: needs, Labels: labelField(v, "labels")}, nil
 }
 
 // taskRev is the version of the task that its page showed, 0 when it does not say.

@@ -47,6 +47,20 @@ func TestATaskFromItsPage(t *testing.T) {
 		!strings.Contains(body, "Nothing was changed.") {
 		t.Errorf("an older page changed it: %d", code)
 	}
+	b.does(t, page+"/edit", url.Values{"labels": {"billing, easy"}, "rev": {rev()}})
+	shows("labelled", "billing, easy")
+	b.does(t, page+"/edit", url.Values{"labels": {"easy, money"}, "had": {"billing, easy"}, "rev": {rev()}})
+	shows("labelled anew", "easy, money")
+	if body := b.page(t, "/panel/board?label=money"); !strings.Contains(body, "Round to even") || strings.Contains(body, "Count the cents") {
+		t.Error("the board is not narrowed to a label")
+	}
+	_, list, head := b.ask(t, "GET", "/panel/board/list/markdown?label=money", nil)
+	if !strings.HasPrefix(list, "- [ ] Round to even\n") || head.Get("Content-Disposition") != "attachment; filename=board.md" {
+		t.Errorf("%v: %s", head, list)
+	}
+	if code, _, _ := b.ask(t, "GET", "/panel/board/list/odd", nil); code != http.StatusNotFound {
+		t.Errorf("a list of no known form: %d", code)
+	}
 	b.does(t, page+"/cancel", url.Values{"reason": {"nobody pays in cents"}, "rev": {rev()}})
 	shows("cancelled", "nobody pays in cents", "Reopen")
 	b.does(t, page+"/reopen", url.Values{"rev": {rev()}})

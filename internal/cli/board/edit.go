@@ -18,10 +18,11 @@ func newShow(k *kit.Kit) *cobra.Command {
 
 func newEdit(k *kit.Kit) *cobra.Command {
 	var in peer.EditIn
-	cmd := &cobra.Command{Use: "edit ID", Short: "Change a task's title, description or priority",
-		Long: "Change a task's title, description or priority; what you leave out stays. Its creator may, its holder, " +
+	cmd := &cobra.Command{Use: "edit ID", Short: "Change a task's title, description, priority or labels",
+		Long: "Change a task's title, description, priority or labels; what you leave out stays. Its creator may, its holder, " +
 			"or a person who is present.",
-		Example: "  tandem board edit T-a1b2c3 --title 'Fix auth on mobile' --priority high", Args: cobra.ExactArgs(1),
+		Example: "  tandem board edit T-a1b2c3 --title 'Fix auth on mobile' --priority high\n" +
+			"  tandem board edit T-a1b2c3 --label auth,mobile --unlabel easy", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID = args[0]
 			return space.Say(k, cmd, peer.BoardEdit, in)
@@ -30,6 +31,8 @@ func newEdit(k *kit.Kit) *cobra.Command {
 	f.StringVar(&in.Title, "title", "", "a new title")
 	f.StringVar(&in.Description, "description", "", "more about it")
 	f.StringVar(&in.Priority, "priority", "", "critical, high, medium or low")
+	f.StringSliceVar(&in.Labels, "label", nil, "a label that it gets; several behind commas")
+	f.StringSliceVar(&in.Unlabel, "unlabel", nil, "a label that it is to have no longer; several behind commas")
 	f.Int64Var(&in.IfVer, "if-version", 0, "only when the task is at this version")
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	rules "tandem/internal/board"
+	"tandem/internal/board/lists"
 	"tandem/internal/cli/kit"
 	"tandem/internal/cli/space"
 	"tandem/internal/op"
@@ -26,9 +27,13 @@ func newImport(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tasks, err := brought(data)
+			listed, err := lists.Read(data)
 			if err != nil {
 				return err
+			}
+			var tasks []peer.PlanTask
+			for _, t := range listed {
+				tasks = append(tasks, peer.Planning(t))
 			}
 			if dry {
 				return k.Show(peer.PlanIn{Tasks: tasks}, func(w io.Writer) {

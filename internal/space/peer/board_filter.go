@@ -17,7 +17,8 @@ type BoardIn struct {
 	Mine   bool   `json:"mine,omitempty" jsonschema:"only tasks that you hold or are to get"`
 	Ready  bool   `json:"ready,omitempty" jsonschema:"only tasks that can be claimed now"`
 	Status string `json:"status,omitempty" jsonschema:"only these states, behind commas: open, blocked, claimed, in_progress, done, cancelled"`
-	Text   string `json:"text,omitempty" jsonschema:"only tasks with these words in title, description, result or comments"`
+	Text   string `json:"text,omitempty" jsonschema:"only tasks with these words in title, description, labels, result or comments"`
+	Label  string `json:"label,omitempty" jsonschema:"only tasks with this label; with several, behind commas, those that have them all"`
 	All    bool   `json:"all,omitempty" jsonschema:"done and cancelled ones, too"`
 	Which
 }
@@ -44,7 +45,9 @@ func (in BoardIn) check() error {
 }
 
 // filters says whether some kind of task was asked for.
-func (in BoardIn) filters() bool { return in.Mine || in.Ready || in.Status != "" || in.Text != "" }
+func (in BoardIn) filters() bool {
+	return in.Mine || in.Ready || in.Status != "" || in.Text != "" || in.Label != ""
+}
 
 // leavesOut says whether a task is not shown only because it has ended.
 func (in BoardIn) leavesOut(t board.Task) bool {
@@ -61,7 +64,12 @@ func (in BoardIn) wants(l Line, me string) bool {
 		len(states) > 0 && !slices.Contains(states, l.Status):
 		return false
 	}
-	words := []string{string(l.ID), l.Title, l.Description, l.Result, l.Reason}
+	for label := range strings.SplitSeq(in.Label, ",") {
+		if label = strings.TrimSpace(label); label != "" && !hasLabel(l.Labels, label) {
+			return false
+		}
+	}
+	words := append([]string{string(l.ID), l.Title, l.Description, l.Result, l.Reason}, l.Labels...)
 	for _, c := range l.Comments {
 		words = append(words, c.Text)
 	}

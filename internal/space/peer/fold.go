@@ -173,11 +173,15 @@ func (s *seat) foldBoard(e *space.Entry, evs []board.Event, content []byte) erro
 			var p PlanWords
 			if json.Unmarshal(content, &p) == nil && i < len(p.Tasks) {
 				w = p.Tasks[i]
+				w.Labels = labelled(nil, w.Labels)
 			}
 		} else {
-			var n TaskWords
+			var n EditWords
 			if json.Unmarshal(content, &n) == nil {
-				w = w.after(ev, n, e.At)
+				if ev.Kind == board.KindEdit {
+					w.Labels = unlabelled(w.Labels, n.Unlabel)
+				}
+				w = w.after(ev, n.TaskWords, e.At)
 			}
 		}
 		s.words[ev.Task] = w
@@ -211,6 +215,6 @@ func (w TaskWords) with(n TaskWords) TaskWords {
 	if n.Result != "" {
 		w.Result = n.Result
 	}
-	w.Reason = n.Reason
+	w.Reason, w.Labels = n.Reason, labelled(w.Labels, n.Labels)
 	return w
 }

@@ -162,7 +162,7 @@ func (r *Room) boardOps() []op.Op {
 			"Show the task board: what is not done or cancelled, or what you ask for.\nWith task_id one task and what was said about it."),
 			onBoard[BoardIn], data(r.opBoard)),
 		op.Binding(BoardAdd.Effect(row("board.post", "POST", "/board/task", "intandem_add_task",
-			"Add a task with a priority and dependencies.", "title", "description"), onBoard[AddIn], data(r.opAdd), nil),
+			"Add a task with a priority and dependencies.", "title", "description", "labels"), onBoard[AddIn], data(r.opAdd), nil),
 			bindTo(r, AddIn.whom)),
 		op.Binding(BoardPlan.Effect(row("board.post", "POST", "/board/plan", "intandem_plan",
 			"Add several tasks at once. A task may depend on another of the plan by its ref, its title or its number in the "+
@@ -176,7 +176,8 @@ func (r *Room) boardOps() []op.Op {
 			"Change a task's status: open, claimed, in_progress, blocked (with a reason) or done (with a result).", "result", "reason"),
 			onBoard[UpdateIn], data(r.opUpdate), nil),
 		BoardEdit.Effect(row("board.post", "POST", "/board/edit", "intandem_edit_task",
-			"Change a task's title, description or priority. For its creator, its holder, or a person.", "title", "description"), onBoard[EditIn],
+			"Change a task's title, description, priority or labels. For its creator, its holder, or a person.", "title", "description",
+			"labels", "unlabel"), onBoard[EditIn],
 			data(r.opEdit), nil),
 		BoardReopen.Effect(row("board.post", "POST", "/board/reopen", "intandem_reopen_task",
 			"Open a done or cancelled task again. For its creator, its holder, or a person."), onBoard[TaskIn], data(r.opReopen), nil),

@@ -38,6 +38,8 @@ type BoardOut struct {
 	// SpaceID names the space for good, whatever it is called.
 	SpaceID string `json:"space_id,omitempty"`
 	Ended   int    `json:"ended,omitempty" jsonschema:"how many done and cancelled ones are left out"`
+	// Labels are those of all tasks that have not ended, whichever are shown.
+	Labels []string `json:"labels,omitempty"`
 }
 
 func (s *seat) line(t board.Task) Line {
@@ -65,6 +67,9 @@ func (l Line) String() string {
 	}
 	if len(l.Needs) > 0 {
 		fmt.Fprintf(&b, " (depends on: %s)", join(l.Needs))
+	}
+	if len(l.Labels) > 0 {
+		fmt.Fprintf(&b, "\n  Labels: %s", escape(strings.Join(l.Labels, ", ")))
 	}
 	if l.Job != "" {
 		fmt.Fprintf(&b, "\n  Job: %s is %s", l.Job, l.JobState)
@@ -117,6 +122,9 @@ func (r *Room) opBoard(ctx context.Context, in BoardIn) (BoardOut, error) {
 	for _, t := range s.board.Sorted() {
 		l := s.line(t)
 		l.Job, l.JobState = jobs[string(t.ID)].ID, jobs[string(t.ID)].State
+		if !t.Status.Ended() {
+			out.Labels = append(out.Labels, l.Labels...)
+		}
 		if in.leavesOut(t) {
 			ended++
 			continue
@@ -127,6 +135,8 @@ func (r *Room) opBoard(ctx context.Context, in BoardIn) (BoardOut, error) {
 		out.Tasks = append(out.Tasks, l)
 		b.WriteString("\n" + l.String() + l.remarks(in.TaskID != ""))
 	}
+	slices.Sort(out.Labels)
+	out.Labels = slices.Compact(out.Labels)
 	if in.TaskID != "" && len(out.Tasks) == 0 {
 		return BoardOut{}, fault.New(fault.NotFound, "board", "there is no task %s in this space", clip(in.TaskID)).
 			WithNext("call intandem_board for the ids of this space")
@@ -156,6 +166,7 @@ type AddIn struct {
 	Priority    string   `json:"priority,omitempty" jsonschema:"critical, high, medium or low; medium when left out"`
 	DependsOn   []string `json:"depends_on,omitempty" jsonschema:"ids of tasks that must be done first"`
 	Assignee    string   `json:"assignee,omitempty" jsonschema:"a peer's username"`
+	Labels      []string `json:"labels,omitempty" jsonschema:"up to 20 words to find it by"`
 	Which
 }
 
@@ -208,6 +219,10 @@ func (r *Room) opAdd(ctx context.Context, in AddIn) (Tasked, error) {
 	if err != nil {
 		return Tasked{}, err
 	}
+	labels, err := checkLabels(in.Labels)
+	if err != nil {
+		return Tasked{}, err
+	}
 	s, err := r.enterSeat(ctx)
 	if err != nil {
 		return Tasked{}, err
@@ -226,7 +241,8 @@ func (r *Room) opAdd(ctx context.Context, in AddIn) (Tasked, error) {
 	}
 	for range 5 {
 		c.Task = s.freeID()
-		_, err = r.send(ctx, s, thing{class: "task.add", clear: c, content: TaskWords{Title: in.Title, Description: in.Description}})
+		_, err = r.send(ctx, s, thing{class: "task.add", clear: c, content: TaskWords{Title: in.Title, Description: in.Description,
+			Labels: labels}})
 		var taken bool
 		if f := fault.Public(err); err != nil && f.Data["taken"] != "" {
 			taken = true

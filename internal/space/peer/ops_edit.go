@@ -16,19 +16,27 @@ type EditIn struct {
 	Description string `json:"description,omitempty" jsonschema:"at most 2000 characters"`
 	Priority    string `json:"priority,omitempty" jsonschema:"critical, high, medium or low"`
 	IfVer       int64  `json:"if_version,omitempty" jsonschema:"only when the task is at this version"`
+
+	Labels  []string `json:"labels,omitempty" jsonschema:"labels that it gets besides those it has"`
+	Unlabel []string `json:"unlabel,omitempty" jsonschema:"labels that it is to have no longer"`
 	Which
 }
 
 func (r *Room) opEdit(ctx context.Context, in EditIn) (Tasked, error) {
-	if in.Title == "" && in.Description == "" && in.Priority == "" {
+	if in.Title == "" && in.Description == "" && in.Priority == "" && len(in.Labels)+len(in.Unlabel) == 0 {
 		return Tasked{}, fault.New(fault.Invalid, "board.edit", "say what is to be different").
-			WithNext("give a title, a description or a priority")
+			WithNext("give a title, a description, a priority or labels")
+	}
+	labels, err := checkLabels(in.Labels)
+	if err != nil {
+		return Tasked{}, err
 	}
 	if err := checkLengths(in.Title, in.Description); err != nil {
 		return Tasked{}, err
 	}
 	return r.act(ctx, board.KindEdit, board.Clear{Task: board.TaskID(in.TaskID), Prio: board.Priority(in.Priority), IfVer: in.IfVer},
-		TaskWords{Title: in.Title, Description: in.Description}, func(l Line) string { return fmt.Sprintf("Edited task %s\n%s", l.ID, l) })
+		EditWords{TaskWords{Title: in.Title, Description: in.Description, Labels: labels}, in.Unlabel},
+		func(l Line) string { return fmt.Sprintf("Edited task %s\n%s", l.ID, l) })
 }
 
 func (r *Room) opReopen(ctx context.Context, in TaskIn) (Tasked, error) {

@@ -18,6 +18,7 @@ type PlanTask struct {
 	Description string   `json:"description,omitempty"`
 	Assignee    string   `json:"assignee,omitempty" jsonschema:"a peer's username"`
 	Priority    string   `json:"priority,omitempty"`
+	Labels      []string `json:"labels,omitempty" jsonschema:"up to 20 words to find it by"`
 	Ref         string   `json:"ref,omitempty" jsonschema:"a name for this task inside the plan, for depends_on"`
 	DependsOn   []string `json:"depends_on,omitempty" jsonschema:"ids of tasks on the board, or of tasks earlier in this plan: ref, exact title, or number in the list (1 is the first)"`
 }
@@ -77,7 +78,11 @@ func (r *Room) opPlan(ctx context.Context, in PlanIn) (Planned, error) {
 			one.Needs = append(one.Needs, need)
 		}
 		c.Tasks = append(c.Tasks, one)
-		words.Tasks = append(words.Tasks, TaskWords{Title: t.Title, Description: t.Description})
+		w := TaskWords{Title: t.Title, Description: t.Description}
+		if w.Labels, err = checkLabels(t.Labels); err != nil {
+			return Planned{}, err
+		}
+		words.Tasks = append(words.Tasks, w)
 	}
 	if _, err := r.send(ctx, s, thing{class: board.ClassPlan, clear: c, content: words}); err != nil {
 		return Planned{}, s.named(err)

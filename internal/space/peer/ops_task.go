@@ -18,7 +18,7 @@ type TaskIn struct {
 }
 
 // act does one thing to one task and answers with the task as it is then.
-func (r *Room) act(ctx context.Context, kind board.Kind, c board.Clear, w TaskWords, text func(Line) string) (Tasked, error) {
+func (r *Room) act(ctx context.Context, kind board.Kind, c board.Clear, words any, text func(Line) string) (Tasked, error) {
 	if err := board.CheckID(c.Task); err != nil {
 		return Tasked{}, err
 	}
@@ -27,17 +27,17 @@ func (r *Room) act(ctx context.Context, kind board.Kind, c board.Clear, w TaskWo
 		return Tasked{}, err
 	}
 	defer s.mu.Unlock()
-	return r.actOn(ctx, s, kind, c, w, text)
+	return r.actOn(ctx, s, kind, c, words, text)
 }
 
-func (r *Room) actOn(ctx context.Context, s *seat, kind board.Kind, c board.Clear, w TaskWords, text func(Line) string) (Tasked, error) {
+func (r *Room) actOn(ctx context.Context, s *seat, kind board.Kind, c board.Clear, words any, text func(Line) string) (Tasked, error) {
 	before := map[board.TaskID]board.Status{}
 	if kind == board.KindFinish { // what waited for it may open
 		for id, t := range s.board {
 			before[id] = t.Status
 		}
 	}
-	a, err := r.send(ctx, s, thing{class: "task." + string(kind), clear: c, content: w})
+	a, err := r.send(ctx, s, thing{class: "task." + string(kind), clear: c, content: words})
 	if err != nil {
 		return Tasked{}, s.named(err)
 	}

@@ -55,6 +55,13 @@ type TaskWords struct {
 	Reason      string `json:"reason,omitempty"` // why it is blocked or cancelled
 
 	Comments []Comment `json:"comments,omitempty"` // oldest first
+	Labels   []string  `json:"labels,omitempty"`
+}
+
+// EditWords are what an edit says: what it names is different from then on. Labels are added.
+type EditWords struct {
+	TaskWords
+	Unlabel []string `json:"unlabel,omitempty"` // labels that it has no longer
 }
 
 // Comment is a member's word on a task.

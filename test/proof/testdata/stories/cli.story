@@ -647,6 +647,14 @@ let T-d4e5f6 your-server$ tandem board | sed -n 's/.*\[\(T-[0-9a-f]*\)\].*Ship i
 your-server> tandem board depend T-d4e5f6 T-a1b2c3
 your-server> tandem board edit T-a1b2c3 --title 'Fix auth on mobile' --priority high
   shows Fix auth on mobile
+your-server> tandem board edit T-a1b2c3 --label auth,mobile --unlabel easy
+  shows Labels: auth, mobile
+your-server> tandem board add 'Round the cents' --label billing,easy
+your-server> tandem board export
+  shows labels: billing, easy
+your-server> tandem board export tasks.jsonl
+your-server> tandem board export --form github --label billing --all
+  shows Round the cents
 your-server> tandem board comment T-a1b2c3 'see the log of last night'
 your-server> tandem board show T-a1b2c3
   shows see the log of last night
