@@ -50,7 +50,8 @@ func TestAnEditIsReadByAnOlderProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Labels = unlabelled(w.Labels, n.Unlabel)
-	if w = w.after(board.Event{Kind: board.KindEdit}, n.TaskWords, 1); w.Title != "new" || strings.Join(w.Labels, "|") != "c|a" || w.Reason != "waits" {
+	w = w.after(board.Event{Kind: board.KindEdit}, n.TaskWords, 1)
+	if w.Title != "new" || strings.Join(w.Labels, "|") != "c|a" || w.Reason != "waits" {
 		t.Errorf("%+v", w)
 	}
 }
