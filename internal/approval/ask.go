@@ -158,8 +158,10 @@ func (a *Ask) Decide(by op.Caller, in DecideIn, now time.Time, named Named) (*As
 
 func (a *Ask) mayAnswer(by op.Caller, named Named) error {
 	switch {
-	case by.Kind != op.Person || by.Door == op.DoorMCP:
-		return fault.New(fault.Denied, "approval.decide", "only a person answers an ask, and %s is of the kind %s", by.Name, by.Kind)
+	case by.Kind != op.Person:
+		return fault.New(fault.Denied, "approval.decide", "only a person answers an ask, and %s is %s", by.Name, by.Kind.Words())
+	case by.Door == op.DoorMCP:
+		return fault.New(fault.Denied, "approval.decide", "only a person answers an ask, and over MCP it may be a model that speaks")
 	case by.Present == "" && !by.Decides:
 		return fault.New(fault.Denied, "approval.decide", "answering needs a person who is present").
 			WithNext("answer on a terminal with the PIN, or in the panel with a passkey")

@@ -76,6 +76,7 @@ type Daemon struct {
 	rejects  rejections                        // of assertions
 	changed  atomic.Pointer[settings.Settings] // the settings with what was changed since the start
 	mu       sync.Mutex                        // guards invite, and who changes the settings
+	offers   sync.Mutex                        // guards the making of phoneOffer
 	restart  atomic.Bool                       // begin anew after draining
 	restored *time.Time                        // when the copy was made that this start restored
 	replaced *journal.State                    // where the journal stood that it replaced

@@ -30,7 +30,7 @@ func (d *Daemon) newPanel() *panel.Panel {
 	}
 	return panel.New(panel.Config{Gate: d.gate, Identity: d.identity, Feed: d.feed, Check: d.checkReceipt, Log: d.Log, Now: time.Now,
 		Public: d.rooms.tunnel.Public, Near: d.panelURL, Cookie: CookieName, Version: d.Version, Machine: machine, Program: program,
-		Agents: agentsHere})
+		Agents: agentsHere, Topic: d.offeredTopic})
 }
 
 // agentsHere are the agent programs on the server's PATH, and whether tmux is.

@@ -16,6 +16,9 @@ import (
 // phoneSecret is the sealed topic of ntfy: whoever knows it reads what is told.
 const phoneSecret = "notice/ntfy"
 
+// phoneOffer is the sealed topic that the panel shows for a phone that is told nothing yet.
+const phoneOffer = "notice/ntfy-offer"
+
 // phoneSecrets are names that only a person present sets by hand: another topic would be somebody else's phone.
 var phoneSecrets = secret.Owned{Prefix: "notice/"}
 
@@ -38,7 +41,12 @@ func (d *Daemon) phoneTopic(ctx context.Context) (topic string, err error) {
 	if topic = d.Settings.Get("ntfy_topic"); topic != "" {
 		return topic, nil
 	}
-	err = d.rooms.secret.Lend(ctx, identity.LocalTenant, phoneSecret, func(v []byte) error { topic = string(v); return nil })
+	return d.sealedTopic(ctx, phoneSecret)
+}
+
+// sealedTopic is the topic that is sealed under a name, "" where there is none.
+func (d *Daemon) sealedTopic(ctx context.Context, name string) (topic string, err error) {
+	err = d.rooms.secret.Lend(ctx, identity.LocalTenant, name, func(v []byte) error { topic = string(v); return nil })
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return "", nil
@@ -47,6 +55,17 @@ func (d *Daemon) phoneTopic(ctx context.Context) (topic string, err error) {
 		return "", nil
 	}
 	return topic, err
+}
+
+// offeredTopic is what a phone that is told nothing yet may subscribe to: the same at every look and after a start, so that one that
+// has subscribed hears the first notice. It is another one once a phone was told, or none was any more.
+func (d *Daemon) offeredTopic(ctx context.Context) (string, error) {
+	d.offers.Lock()
+	defer d.offers.Unlock()
+	if topic, err := d.sealedTopic(ctx, phoneOffer); topic != "" || err != nil {
+		return topic, err
+	}
+	return d.sealToken(ctx, phoneOffer, identity.NewSecret("tandem-"), nil)
 }
 
 func (d *Daemon) setPhone(ctx context.Context, in wire.PhoneIn) (wire.PhoneOut, error) {
@@ -72,6 +91,11 @@ func (d *Daemon) setPhone(ctx context.Context, in wire.PhoneIn) (wire.PhoneOut, 
 			return wire.PhoneOut{}, err
 		}
 		d.rooms.notify.Phone(in.Topic)
+		if offered, err := d.sealedTopic(ctx, phoneOffer); err == nil && offered != "" {
+			if err := d.dropTopic(ctx, phoneOffer); err != nil {
+				return wire.PhoneOut{}, err
+			}
+		}
 	}
 	if in.Address == "" {
 		return out, nil
@@ -90,16 +114,21 @@ func (d *Daemon) phoneOff(ctx context.Context, _ identity.Nothing) (identity.OK,
 		return identity.OK{}, fault.New(fault.Conflict, string(wire.PhoneOff), "%s names the topic", d.Settings.Source("ntfy_topic")).
 			WithNext("take it out there and start again: tandem up --replace")
 	}
-	err := d.db.Write(ctx, func(tx *db.Tx) error {
-		if err := d.rooms.secret.Drop(tx, identity.LocalTenant, phoneSecret); err != nil {
-			return err
-		}
-		_, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "secret.delete", Actor: identity.System,
-			Resource: "secret:/" + phoneSecret})
-		return err
-	})
+	err := d.dropTopic(ctx, phoneSecret)
 	if err == nil {
 		d.rooms.notify.Phone("")
 	}
 	return identity.OK{OK: err == nil}, err
+}
+
+// dropTopic forgets a sealed topic.
+func (d *Daemon) dropTopic(ctx context.Context, name string) error {
+	return d.db.Write(ctx, func(tx *db.Tx) error {
+		if err := d.rooms.secret.Drop(tx, identity.LocalTenant, name); err != nil {
+			return err
+		}
+		_, err := d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "secret.delete", Actor: identity.System,
+			Resource: "secret:/" + name})
+		return err
+	})
 }

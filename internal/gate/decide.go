@@ -233,8 +233,15 @@ func forbidden(o *op.Op, c op.Caller) *fault.Error {
 	case o.Socket && c.Door != op.DoorSocket && c.Door != op.DoorInside:
 		return fault.New(fault.NotFound, o.Name, "there is no %s here", o.Name)
 	case o.People && (c.Kind != op.Person || c.Door == op.DoorMCP):
-		return fault.New(fault.Denied, o.Name, "%s is for people: %s is of the kind %s", o.Name, c.Name, c.Kind).With("presence", "required").
-			WithNext("%s", withPresence)
+		why, next := c.Kind.Words(), withPresence
+		switch c.Kind {
+		case op.Person:
+			why = "a person, but over MCP it may be a model that speaks"
+		case op.Local:
+			next = asYourself
+		}
+		return fault.New(fault.Denied, o.Name, "%s is for people: %s is %s", o.Name, c.Name, why).With("presence", "required").
+			WithNext("%s", next)
 	case o.Present && !present(o, c):
 		return fault.New(fault.Denied, o.Name, "%s needs a person who is present", o.Name).With("presence", "required").WithNext("%s",
 			withPresence)
@@ -243,6 +250,9 @@ func forbidden(o *op.Op, c op.Caller) *fault.Error {
 }
 
 const withPresence = "ask a person to do it: on a terminal with the PIN, or in the panel with a passkey"
+
+// asYourself is what a person types whose command was taken for anybody's, because nothing could ask for the PIN where it ran.
+const asYourself = "show that it is you: type the command on a terminal, which asks for your PIN, or do it in the panel: tandem panel open"
 
 // denial is the sentence for a refusal by policy: not found for what the
 // caller may not see.

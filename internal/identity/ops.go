@@ -251,7 +251,7 @@ func (r *Room) mint(ctx context.Context, tx *db.Tx, in MintIn) (MintOut, error) 
 	case in.TTL < 0 || in.TTL > int64((10*365*24*time.Hour)/time.Second):
 		return MintOut{}, fault.New(fault.Invalid, "token.new", "a token lives between a second and ten years")
 	case in.Decides && a.Kind != op.Person:
-		return MintOut{}, fault.New(fault.Invalid, "token.new", "only a person's token may decide; %s is of the kind %s", a.Name, a.Kind)
+		return MintOut{}, fault.New(fault.Invalid, "token.new", "only a person's token may decide; %s is %s", a.Name, a.Kind.Words())
 	case in.Decides && (life == 0 || life > MaxDecideLife):
 		return MintOut{}, fault.New(fault.Invalid, "token.new", "a token that may decide must expire within %d days",
 			int(MaxDecideLife.Hours()/24)).WithNext("add --expires 24h")

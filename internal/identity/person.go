@@ -80,7 +80,7 @@ func (r *Room) personIn(ctx context.Context, tx *db.Tx, tenant, name string) (*A
 	case !r.counts(ctx, a):
 		return nil, forged("person", a.Seal().What)
 	case a.Kind != op.Person:
-		return nil, fault.New(fault.Conflict, "person", "%s is here already, and of the kind %s", name, a.Kind).WithNext("choose another name")
+		return nil, fault.New(fault.Conflict, "person", "%s is here already, and is %s", name, a.Kind.Words()).WithNext("choose another name")
 	}
 	return a, nil
 }

@@ -20,6 +20,23 @@ const (
 	Local   Kind = "local" // a user's program, a person or not: this machine's on the control socket, a person's elsewhere by its login
 )
 
+// Words say what a kind is, for errors: "local" means nothing to somebody who reads it for the first time.
+func (k Kind) Words() string {
+	switch k {
+	case Person:
+		return "a person"
+	case Agent:
+		return "an agent"
+	case Session:
+		return "the session of an agent"
+	case Service:
+		return "a service"
+	case Local:
+		return "the name of commands on a terminal, which any program of this user can type"
+	}
+	return "nobody that is known"
+}
+
 // Door says by which wire a call came.
 type Door string
 

@@ -44,6 +44,8 @@ type Config struct {
 	Program  string // what a person types to call it
 	// Agents are the agent programs that the server finds, and whether it has what they are opened in.
 	Agents func() (found []string, tmux bool)
+	// Topic is what a phone may subscribe to that is told nothing yet: the same until one is told.
+	Topic func(ctx context.Context) (string, error)
 }
 
 // Panel is the web control panel as an HTTP handler. The listener in front of

@@ -33,6 +33,9 @@ func TestAPhoneIsToldFromThePage(t *testing.T) {
 	if topic = regexp.MustCompile(`tandem-[a-z0-9]+`).FindString(topic); topic == "" {
 		t.Fatal("the page has no topic to subscribe to")
 	}
+	if again := b.page(t, "/panel/setup"); !strings.Contains(again, topic) {
+		t.Error("looked at again, the page has another topic, and a phone that subscribed hears nothing")
+	}
 	form := url.Values{"topic": {topic}, "address": {"https://house.example"}, "pin": {testPIN}}
 	_, refused, _ := b.ask(t, "POST", "/panel/setup/phone", form)
 	for _, want := range []string{"did not take a first notice", topic, `value="https://house.example"`} {

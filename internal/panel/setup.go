@@ -67,7 +67,7 @@ type SetupView struct {
 	MayTurn  bool
 	MayPhone bool
 	Phone    bool   // it is told
-	Topic    string // for a phone, made for this page
+	Topic    string // for a phone, the same until one is told
 	Address  string // one that was refused
 	Reached  string // where a phone reaches the panel
 	KeyAsks  bool   // storing a key needs presence
@@ -100,8 +100,10 @@ func (v *visit) setup(problem string) error {
 	out.MayPhone, out.Reached = v.has(string(server.PhoneSet)), st.Elsewhere
 	out.Phone = slices.ContainsFunc(st.Told, func(t server.Told) bool { return t.Way == "ntfy" })
 	out.Topic, out.Address = v.refilled("/panel/setup/phone").Get("topic"), v.refilled("/panel/setup/phone").Get("address")
-	if out.Topic == "" && !out.Phone {
-		out.Topic = identity.NewSecret("tandem-")
+	if out.Topic == "" && !out.Phone && out.MayPhone {
+		if out.Topic, err = v.p.Topic(v.r.Context()); err != nil {
+			out.Lacks = append(out.Lacks, "A topic for your phone: "+words(err))
+		}
 	}
 	out.Agents, out.Tmux = v.p.Agents()
 	if out.Default, out.Folders, err = v.startingPoint(); err != nil { // each step stands by itself

@@ -78,7 +78,8 @@ func TestChangeWritesOneSettingAndKeepsTheRest(t *testing.T) {
 	home := t.TempDir()
 	data := home + "/.tandem"
 	write(t, data+"/config.toml", "port = 1\n[log]\nlevel = \"warn\"\n", 0o600)
-	for _, kv := range [][2]string{{"log.level", "debug"}, {"hosts", "a.example,b.example"}, {"port", ""}} {
+	for _, kv := range [][2]string{{"log.level", "debug"}, {"hosts", "a.example,b.example"}, {"port", ""},
+		{"panel_address", "https://house.example:39731"}, {"panel_uids", "1,2"}, {"panel_public", "true"}} {
 		if err := Change(data, kv[0], kv[1]); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,9 @@ func TestChangeWritesOneSettingAndKeepsTheRest(t *testing.T) {
 		t.Errorf("%v %v", s, err)
 	}
 	for _, bad := range [][2]string{{"no_such", "x"}, {"api_token", "secret-secret-secret"}, {"data", "/"}, {"listen", "nowhere"},
-		{"port", "99999"}, {"idle_exit", "soon"}, {"hang_secs", "0"}, {"log.level", "loud"}, {"hosts", "a\nlisten = \"0.0.0.0:1\""}} {
+		{"port", "99999"}, {"idle_exit", "soon"}, {"hang_secs", "0"}, {"log.level", "loud"}, {"hosts", "a\nlisten = \"0.0.0.0:1\""},
+		{"panel_address", "house"}, {"panel_address", "house.example:39731"}, {"panel_address", "ftp://house"}, {"ntfy_server", "ntfy"},
+		{"search.url", "/q"}, {"panel_uids", "me"}, {"panel_uids", "1, 2"}, {"panel_public", "perhaps"}} {
 		if err := Change(data, bad[0], bad[1]); err == nil {
 			t.Errorf("Change(%q) was accepted", bad)
 		}

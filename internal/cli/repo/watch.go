@@ -53,7 +53,9 @@ func watch(ctx context.Context, k *kit.Kit, server, token string, after int64) e
 			return err
 		}
 		if r == nil {
-			return kit.Usagef("which server? tandem watch --server HOST:PORT")
+			return fault.New(fault.Invalid, "watch", "this folder is no workspace, and no server was named, so there is nothing to watch").
+				WithNext("go into a workspace, or name the server: tandem watch --server HOST:PORT (one on this machine that serves a " +
+					"repository says where it listens: tandem status)")
 		}
 		r.Close()
 		a = client.Address{Host: r.Server, Repo: r.Ref()}

@@ -27,13 +27,17 @@ func newPhone(k *kit.Kit) *cobra.Command {
 			"What is told by default is the session's name and the kind, no more.",
 		Example: "  tandem phone set\n  tandem phone off",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	var address string
+	var (
+		address string
+		another bool
+	)
 	set := &cobra.Command{Use: "set [TOPIC]", Short: "Name your phone's topic of ntfy, or let one be made; needs your PIN",
 		Args: cobra.MaximumNArgs(1),
 		Long: "Tell your phone by ntfy (ntfy.sh, an app without an account) when something waits for you. A topic is made unless you name one: " +
 			"whoever knows it reads what is told, so it is sealed. A first notice is sent before anything is kept. " +
-			"With --address notices link to the page where you answer; alone it leaves the topic as it is.",
-		Example: "  tandem phone set\n  tandem phone set --address https://house.example:39731",
+			"Said again it sends another notice and leaves the topic as it is; --new makes another one. " +
+			"With --address notices link to the page where you answer.",
+		Example: "  tandem phone set\n  tandem phone set --address https://house.example:39731\n  tandem phone set --new",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := op.Do(cmd.Context(), k, wire.ServerStatus, identity.Nothing{})
 			if err != nil {
@@ -43,7 +47,7 @@ func newPhone(k *kit.Kit) *cobra.Command {
 			switch {
 			case len(args) == 1:
 				in.Topic = args[0]
-			case address == "" || !tells(st.Told, "ntfy"):
+			case another || !tells(st.Told, "ntfy"):
 				in.Topic = identity.NewSecret("tandem-")
 			}
 			done, err := op.Do(cmd.Context(), k, wire.PhoneSet, in)
@@ -57,6 +61,7 @@ func newPhone(k *kit.Kit) *cobra.Command {
 			return k.Show(out, func(w io.Writer) { out.tell(w, k.Terminal()) })
 		}}
 	set.Flags().StringVar(&address, "address", "", "the panel's address as your phone reaches it")
+	set.Flags().BoolVar(&another, "new", false, "make another topic, which your phone then subscribes to instead")
 	off := &cobra.Command{Use: "off", Short: "Tell your phone nothing more; needs your PIN", Args: cobra.NoArgs,
 		Long: "Tell your phone nothing more, and forget its topic.", Example: "  tandem phone off",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -77,7 +82,8 @@ func (s phoneSet) tell(w io.Writer, terminal bool) {
 			fmt.Fprint(w, drawn.Lines())
 		}
 	} else {
-		fmt.Fprintln(w, "A notice was sent to the topic that there is")
+		fmt.Fprintln(w, "A notice was sent to the topic that there is, which is sealed and not shown again")
+		fmt.Fprintln(w, "next:  if your phone did not show it, subscribe to another one: tandem phone set --new")
 	}
 	if s.Address != "" {
 		fmt.Fprintf(w, "Notices lead to %s\n", s.Address)

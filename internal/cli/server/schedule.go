@@ -89,6 +89,7 @@ func setSchedule(cmd *cobra.Command, k *kit.Kit, in wire.SetIn) error {
 	}
 	return k.Show(out, func(w io.Writer) {
 		fmt.Fprintf(w, "%s is scheduled, %s; next at %s\n", out.Kind, out.When, clockTime(out.Next))
+		fmt.Fprintf(w, "next:  see at once whether it works: tandem server schedule now %s\n", out.Kind)
 	})
 }
 

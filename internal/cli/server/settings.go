@@ -28,6 +28,9 @@ func newSettings(k *kit.Kit) *cobra.Command {
 			"needs your PIN, or waits for an approval where nobody can type it. Secrets are not settings.",
 		Example: "  tandem settings set log.level debug\n  tandem settings set hosts build.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := settings.CheckChange(args[0], args[1]); err != nil { // nobody proves who they are for what is refused anyway
+				return err
+			}
 			if s := settings.Known(args[0]); s != nil && s.Guard {
 				if err := k.Prove(cmd.Context(), string(wire.SettingSet)); err != nil {
 					return err

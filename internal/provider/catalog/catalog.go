@@ -63,7 +63,8 @@ func Split(ref string) (providerID, model string, ok bool) {
 // Open makes a client for an entry.
 func Open(e Entry, key string, tr http.RoundTripper) (provider.Model, error) {
 	if key == "" && !e.Keyless && e.Wire != "local" {
-		return nil, &provider.Error{Failure: provider.Auth, Message: fmt.Sprintf("no key for %s is stored", e.Name)}
+		return nil, &provider.Error{Failure: provider.Auth,
+			Message: fmt.Sprintf("no key for %s is stored; a person stores one: tandem provider key %s", e.Name, e.ID)}
 	}
 	switch e.Wire {
 	case "local":

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"strings"
 	"testing"
 
 	"tandem/internal/provider"
@@ -49,6 +50,9 @@ func TestFindAndOpen(t *testing.T) {
 			t.Errorf("%s: %v", e.ID, err)
 		}
 		_, err := Open(e, "", nil)
+		if err != nil && !strings.Contains(err.Error(), "tandem provider key "+e.ID) {
+			t.Errorf("without a key %s does not say what to type: %v", e.ID, err)
+		}
 		if needs := !e.Keyless; needs != (provider.FailureOf(err) == provider.Auth) {
 			t.Errorf("%s without a key: %v", e.ID, err)
 		}

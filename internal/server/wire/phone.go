@@ -35,8 +35,6 @@ var topics = regexp.MustCompile(`^[-_A-Za-z0-9]{12,64}$`)
 // Check refuses what is no topic and no address.
 func (in PhoneIn) Check() error {
 	switch {
-	case in.Topic == "" && in.Address == "":
-		return fault.New(fault.Invalid, string(PhoneSet), "name a topic, or the panel's address")
 	case in.Topic != "" && !topics.MatchString(in.Topic):
 		return fault.New(fault.Invalid, string(PhoneSet), "a topic is 12 to 64 letters, digits, - and _: whoever guesses it reads what is told")
 	case in.Address == "":
