@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,8 @@ import (
 
 // Enter makes sure that a server lets this machine in: it is this machine's
 // own, a token was given, it was joined before, or it is joined now. The daemon
-// remembers what lets us in; a token that was used is returned.
-func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string, error) {
+// remembers what lets us in; a token that was used is returned. name is what people there will call this machine, "" for its own name.
+func (k *Kit) Enter(ctx context.Context, a client.Address, token, name string) (string, error) {
 	reach, err := k.Reach(ctx, a)
 	if err != nil {
 		return "", err
@@ -29,11 +30,13 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		token = s.Get("api_token")
 	}
 	key := ""
-	if !reach.Own && token == "" && (!reach.Trusted || a.Invite != "") {
-		name, err := os.Hostname()
-		if err != nil {
-			name = "machine"
+	if reach.Own || token != "" || reach.Trusted && a.Invite == "" {
+		k.NameKept(a.Host, name)
+	} else {
+		if host, err := os.Hostname(); err == nil {
+			name = cmp.Or(name, host)
 		}
+		name = cmp.Or(name, "machine")
 		joined, err := client.Join(ctx, a, client.OpenPins(s.Data()+"/known_servers"), name, func(q client.Asking) {
 			fmt.Fprintf(k.Err, "%s\nserver:  %s %s\nrequest: %s, as the person who approves it sees it\nwaiting until somebody there approves "+
 				"it; interrupted, the same command goes on waiting\n", q.Words, q.Server.Host, q.Server.Key, q.Key)
@@ -48,6 +51,13 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token string) (string
 		return token, err
 	}
 	return token, nil
+}
+
+// NameKept says that a name for a newcomer is not taken, because the server knows already who this is.
+func (k *Kit) NameKept(host, name string) {
+	if name != "" {
+		fmt.Fprintf(k.Err, "%s knows already who you are, and --name %s was left out\n", host, name)
+	}
 }
 
 // Reach says how this machine stands to a server. An invitation may name another key than the one that is known, because the server lost

@@ -12,6 +12,7 @@ import (
 
 	"tandem/internal/cli/kit"
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 	model "tandem/internal/repo"
 	"tandem/internal/repo/host"
@@ -21,6 +22,7 @@ import (
 type initOptions struct {
 	server, tandemServer string
 	workspace, token     string
+	name                 string
 	agentsMD             bool
 }
 
@@ -47,6 +49,7 @@ ssh does; without a token or an invitation (HOST:PORT#INVITE) a person there is 
 		"the server, HOST:PORT or HOST:PORT/NAME, with #INVITE behind if you have one (TANDEM_SERVER)")
 	cmd.Flags().StringVar(&o.server, "server", "", "the same as --tandem-server")
 	cmd.Flags().StringVar(&o.workspace, "workspace", "", "how to call the workspace (TANDEM_WORKSPACE; default: default)")
+	cmd.Flags().StringVar(&o.name, "name", "", "what people at the server will call this machine, when it joins (default: its own name)")
 	cmd.Flags().StringVar(&o.token, "token", "", "a token of the server's")
 	cmd.Flags().BoolVar(&o.agentsMD, "agents-md", false, "tell agents in AGENTS.md how to work here")
 	return cmd
@@ -70,7 +73,12 @@ func (o *initOptions) run(cmd *cobra.Command, k *kit.Kit, path string) error {
 	if _, err := os.Stat(filepath.Join(root, ".jj")); err == nil && !resumed {
 		return fault.New(fault.Conflict, "init", "there is a repository in %s already", root).WithNext("choose another folder")
 	}
-	m, err := enter(ctx, k, a, o.token)
+	if o.name != "" {
+		if err := identity.CheckName(o.name); err != nil {
+			return err
+		}
+	}
+	m, err := enterAs(ctx, k, a, o.token, o.name)
 	if err != nil {
 		return err
 	}

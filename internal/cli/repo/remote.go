@@ -36,14 +36,22 @@ func way(ctx context.Context, k *kit.Kit, server, token string) (replica.Remote,
 
 // enter makes sure that the server lets us in, and says how to reach it.
 func enter(ctx context.Context, k *kit.Kit, a client.Address, token string) (replica.Remote, error) {
+	return enterAs(ctx, k, a, token, "")
+}
+
+// enterAs is enter for a newcomer who says how people there will call it.
+func enterAs(ctx context.Context, k *kit.Kit, a client.Address, token, name string) (replica.Remote, error) {
 	if token == "" && a.Invite != "" {
 		known, err := member(ctx, k, a)
 		if err != nil || known {
+			if known {
+				k.NameKept(a.Host, name)
+			}
 			m, lost := way(ctx, k, a.Host, "")
 			return m, errors.Join(err, lost)
 		}
 	}
-	token, err := k.Enter(ctx, a, token)
+	token, err := k.Enter(ctx, a, token, name)
 	if err != nil {
 		return replica.Remote{}, err
 	}

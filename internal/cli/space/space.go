@@ -89,7 +89,7 @@ func newCreate(k *kit.Kit) *cobra.Command {
 			if in.Host != "" {
 				a, err := client.ParseAddress(in.Host)
 				if err == nil && !a.Local {
-					_, err = k.Enter(cmd.Context(), a, token)
+					_, err = k.Enter(cmd.Context(), a, token, "")
 				}
 				if err != nil {
 					return err
