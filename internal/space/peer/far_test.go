@@ -279,6 +279,16 @@ func TestTheHostIsAwayForAWhile(t *testing.T) {
 	}
 	b.contains(do[BoardOut](b.house, "bob", "board.show", BoardIn{All: true}).Text, "Not up to date")
 	b.refused("bob", "board.claim", TaskIn{TaskID: "T-000000"}, fault.Unavailable)
+	peers := do[Peers](b.house, "bob", "space.peers", nil)
+	b.contains(peers.Text, "Online peers: not known", "ann (here or away: not known)")
+	for _, p := range peers.Peers {
+		if p.Online {
+			t.Errorf("in a cut %s is said to be here", p.Username)
+		}
+	}
+	b.contains(do[Said](b.house, "bob", "space.set_var", SetVarIn{Key: "never"}).Text, "is not known here")
+	box := do[Inbox](b.house, "bob", "space.inbox", InboxIn{All: true}).Text
+	b.contains(box, "Your change of a variable env_", "Your "+said.ID+" is queued")
 	a.listen(nil)
 	eventually(t, "the delivery of queued mail", func() bool {
 		return strings.Contains(do[Inbox](a.house, "ann", "space.inbox", InboxIn{All: true}).Text, "sent into the dark")

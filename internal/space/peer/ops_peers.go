@@ -48,8 +48,8 @@ func (r *Room) opPeers(ctx context.Context, _ Which) (Peers, error) {
 	var online []string
 	var b strings.Builder
 	for _, id := range s.members() {
-		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: s.here[id].Here, WorkingOn: working[string(id)],
-			Profile: s.profiles[id], Unreadable: s.unreadable[id], Keeps: id == s.keeper()}
+		p := Peer{Username: s.name(id), ID: string(id), You: id == s.me.Card().ID, Online: stale == "" && s.here[id].Here,
+			WorkingOn: working[string(id)], Profile: s.profiles[id], Unreadable: s.unreadable[id], Keeps: id == s.keeper()}
 		if at := s.here[id].SeenAt; at != 0 {
 			p.SeenAt = micros(at).Format(time.RFC3339)
 		}
@@ -57,19 +57,25 @@ func (r *Room) opPeers(ctx context.Context, _ Which) (Peers, error) {
 		if p.Online && !p.You {
 			online = append(online, escape(p.Username))
 		}
-		b.WriteString(p.line())
+		b.WriteString(p.line(stale != ""))
 	}
-	out.Text = "Online peers: " + orElse(strings.Join(online, ", "), "none") + "\nConnection health: " + out.Health + b.String()
+	nobody := "none"
+	if stale != "" { // who was there before says nothing about now
+		nobody = "not known, for the host is not reached"
+	}
+	out.Text = "Online peers: " + orElse(strings.Join(online, ", "), nobody) + "\nConnection health: " + out.Health + b.String()
 	return out, nil
 }
 
-func (p Peer) line() string {
+func (p Peer) line(cut bool) string {
 	state := "away"
-	if p.Online {
-		state = "here"
-	}
-	if p.You {
+	switch {
+	case p.You:
 		state = "you"
+	case p.Online:
+		state = "here"
+	case cut:
+		state = "here or away: not known"
 	}
 	s := fmt.Sprintf("\n%s (%s)", escape(p.Username), state)
 	if p.SeenAt != "" && !p.Online {

@@ -38,7 +38,11 @@ func (r *Room) opSetVar(ctx context.Context, in SetVarIn) (Said, error) {
 		return Said{}, err
 	}
 	defer s.mu.Unlock()
-	if in.Value == "" && r.fresh(ctx, s) == "" && !s.hasVar(in.Key) {
+	stale := ""
+	if in.Value == "" {
+		stale = r.fresh(ctx, s)
+	}
+	if in.Value == "" && stale == "" && !s.hasVar(in.Key) {
 		return Said{}, fault.New(fault.NotFound, "space.set_var", "Variable %q not found.", clip(in.Key)).
 			WithNext("nothing was deleted; list all of them with key=*")
 	}
@@ -48,7 +52,10 @@ func (r *Room) opSetVar(ctx context.Context, in SetVarIn) (Said, error) {
 		return Said{}, s.named(err)
 	}
 	out := Said{ID: a.ID, State: "stored", Text: fmt.Sprintf("Set variable %q = %q", escape(in.Key), clip(escape(in.Value)))}
-	if c.Delete {
+	switch {
+	case c.Delete && stale != "" && !s.hasVar(in.Key):
+		out.Text = fmt.Sprintf("Variable %q is not known here. If others set it meanwhile, it is deleted.", escape(in.Key))
+	case c.Delete:
 		out.Text = fmt.Sprintf("Deleted variable %q", escape(in.Key))
 	}
 	if queued {
