@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/internal/testenv"
 )
 
 // A full disk gives a clear error and loses nothing; with room again the
@@ -61,6 +63,25 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("the journal: %s", a)
 	}
 	t.Logf("full after %d writes of 30 kB", n)
+}
+
+// A start on a full disk says so at once. It used to wait, and then to name a socket that was not there.
+func TestUpOnAFullDisk(t *testing.T) {
+	s := newServer(t)
+	disk := filepath.Join(s.home, "disk")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.data = filepath.Join(disk, "data")
+	s.enter = append(unshare(t, "-m"), "sh", "-ec", `mount -t tmpfs -o size=1m,mode=0700 tmpfs "$0"
+mkdir -m 700 "$0/data"
+cat /dev/zero >"$0/ballast" 2>&- || true
+exec "$@"`, disk)
+	testenv.Tandem(t) // built before the clock runs
+	out, err := s.run("up")
+	if err == nil || !strings.Contains(out, "the disk is full on this machine") || !strings.Contains(out, "df -h") {
+		t.Errorf("up on a full disk: %v\n%s", err, out)
+	}
 }
 
 // A read-only disk is refused at start, in a sentence, and nothing is lost.

@@ -1,9 +1,11 @@
 package kit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +20,9 @@ import (
 
 // startPatience is how long a daemon may say nothing of what it does.
 const startPatience = 20 * time.Second
+
+// startSays is how many bytes a daemon that cannot start needs at most to say why.
+const startSays = 4096
 
 // StartLog is where a daemon that was started in the background says why it ended.
 func StartLog(data string) string { return filepath.Join(data, "start.log") }
@@ -55,6 +60,13 @@ func (k *Kit) Spawn(s *settings.Settings, args ...string) error {
 		return fault.New(fault.Unavailable, "cli", "cannot write to the data folder: %w", err)
 	}
 	defer out.Close()
+	// Room for what it says if it cannot start: on a full disk it could not write down that the disk is full.
+	if _, err = out.Write(bytes.Repeat([]byte{'\n'}, startSays)); err == nil {
+		_, err = out.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return fmt.Errorf("write to the data folder: %w", err)
+	}
 	cmd := exec.Command(self, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.Dir = k.Env, out, out, s.Data()
 	detach(cmd)
@@ -105,7 +117,14 @@ func (k *Kit) Fell(err error) {
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Next != "" {
 		text += "next:  " + f.Next + "\n"
 	}
-	os.WriteFile(StartLog(k.Data()), []byte(text), 0o600) //nolint:errcheck // on a full disk there is no place for it
+	f, err := os.OpenFile(StartLog(k.Data()), os.O_CREATE|os.O_WRONLY, 0o600) // not emptied first: Spawn kept room in it
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if n, err := f.WriteString(text); err == nil {
+		f.Truncate(int64(n)) //nolint:errcheck // what is behind it is empty lines
+	}
 }
 
 // LastFailure is why the last daemon that was started in the background could not start, nil when it did.
