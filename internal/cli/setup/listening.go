@@ -14,8 +14,8 @@ func checkListen(st *wire.Status) []Check {
 	}
 	switch {
 	case len(st.Closed) > 0:
-		return []Check{{"listen", "note", "on " + now + ", and not on " + strings.Join(st.Closed, ", ") + " as before the crash: nobody approved " +
-			"that it outlives its start", "open it: tandem up --replace --listen " + st.Closed[0] + "; then keep it: tandem settings keep"}}
+		return []Check{{"listen", "note", "on " + now + ", and not on " + strings.Join(st.Closed, ", ") + " as before the crash: nobody " +
+			"approved that it outlives its start", "open it: tandem up --replace --listen " + st.Closed[0] + "; then keep it: tandem settings keep"}}
 	case st.Taken != nil:
 		return []Check{{"listen", "note", "on " + now + ", because " + st.Taken.Holder() + " has " + st.Taken.Address,
 			"to listen there, end that program, then: tandem up --replace --listen " + st.Taken.Address}}
