@@ -32,8 +32,8 @@ type section struct {
 func main() {
 	entries := flag.Int("entries", 1_000_000, "how long the long journal is")
 	out := flag.String("o", "bench/RESULTS.md", "where to write the results")
-	only := flag.String("only", "", "measure only this: state, http, policy, program, workspaces, workspaces-large, crowd, spaces, agents, "+
-		"jj, sessions, authority, bigfile, memory, automation or queue, print it, and replace its section in the results")
+	only := flag.String("only", "", "measure only this: state, http, policy, people, program, workspaces, workspaces-large, crowd, spaces, "+
+		"agents, jj, sessions, authority, bigfile, memory, automation or queue, print it, and replace its section in the results")
 	bare := flag.String("bare", "", "serve the bare handler at this address and nothing else")
 	relay := flag.String("relay", "", "pass WebSocket messages on at this address and nothing else")
 	against := flag.String("against", "", "measure this commit's program and this checkout's in turns; -only then names rows: "+rowNames())
@@ -69,7 +69,8 @@ func main() {
 	for _, m := range []struct {
 		name    string
 		measure func(int) (section, error)
-	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"program", theProgram}, {"sessions", sessions},
+	}{{"state", stateOperations}, {"http", httpOperations}, {"policy", policyDecisions}, {"people", people}, {"program", theProgram},
+		{"sessions", sessions},
 		{"authority", authority}, {"agents", realAgents}, {"jj", nativeJJ}, {"workspaces", workspaces}, {"crowd", crowds}, {"spaces", spaces},
 		{"workspaces-large", largeWorkspaces}, {"bigfile", bigFile}, {"memory", finding}, {"automation", steps},
 		{"queue", merging}} {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"tandem/internal/db"
+	"tandem/internal/identity"
+	"tandem/internal/op"
+	"tandem/internal/policy"
+)
+
+func personName(i int) string { return fmt.Sprintf("person%05d", i) }
+
+func grantName(i int) string { return fmt.Sprintf("grt_%09d", i) }
+
+// fill writes the rows as years of work leave them. The house has nine tenths of everything, the other tenants share the rest.
+func (f *folk) fill() error {
+	for t := range manyTenants {
+		tenant, share := identity.LocalTenant, 10
+		if t > 0 {
+			tenant, share = fmt.Sprintf("ten_%09d", t), 10*(manyTenants-1)
+		}
+		part := func(n int) int {
+			if t == 0 {
+				return n - n/share
+			}
+			return n / share
+		}
+		if err := f.db.Write(context.Background(), func(tx *db.Tx) error {
+			if err := fillPeople(tx, tenant, part(manyPeople)); err != nil {
+				return err
+			}
+			return fillPolicy(tx, tenant, part(manyGroups), part(manyGrants), max(part(manyPeople), 1))
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillPeople writes people, each with a terminal and a machine that answers for them.
+func fillPeople(tx *db.Tx, tenant string, n int) error {
+	for i := range n {
+		person, terminal := fmt.Sprintf("act_%s_p%d", tenant, i), fmt.Sprintf("act_%s_t%d", tenant, i)
+		if _, err := tx.Exec("INSERT INTO actor (tenant, id, kind, name, acts_for, created_at, disabled_at) VALUES (?, ?, ?, ?, '', 1, 0), "+
+			"(?, ?, ?, ?, ?, 1, 0)", tenant, person, op.Person, personName(i), tenant, terminal, op.Local, personName(i)+"-desk",
+			person); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("INSERT INTO device (tenant, id, actor, terminal, name, public_key, created_at, revoked_at, used_at, wrong, "+
+			"wait_until) VALUES (?, ?, ?, ?, 'desk', ?, 1, 0, 0, 0, 0)", tenant, fmt.Sprintf("dev_%06d", i), person, terminal,
+			[]byte("key")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillPolicy writes groups of ten, and grants: every tenth is a group's, the others are people's.
+func fillPolicy(tx *db.Tx, tenant string, groups, grants, people int) error {
+	said := map[string][]policy.Group{}
+	for g := range groups {
+		group := policy.Group{Name: fmt.Sprintf("group%04d", g)}
+		for m := range min(10, people) {
+			group.Members = append(group.Members, policy.PrincipalRef{Kind: policy.Person, ID: personName((g*10 + m) % people)})
+		}
+		said["groups"] = append(said["groups"], group)
+	}
+	text, err := json.Marshal(said)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec("INSERT INTO policy_head (tenant, version) VALUES (?, 1)", tenant); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("INSERT INTO policy_rules (tenant, version, rules, boundary) VALUES (?, 1, '', ?)", tenant,
+		string(text)); err != nil {
+		return err
+	}
+	for i := range grants {
+		g := policy.ScopedGrant{ID: grantName(i), Principal: policy.PrincipalRef{Kind: policy.Person, ID: personName(i % people)},
+			Scope:  policy.ResourceScope{Root: policy.ResourceRef{Kind: policy.KindFolder, Path: fmt.Sprintf("/srv/%d", i)}},
+			Effect: policy.Allow, Permissions: []policy.AccessPermission{policy.CanRead, policy.CanEdit}, Source: policy.Direct}
+		if i%10 == 9 && groups > 0 {
+			g.Principal = policy.PrincipalRef{Kind: policy.GroupOf, ID: fmt.Sprintf("group%04d", i/10%groups)}
+		}
+		if err := writeGrant(tx, tenant, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeGrant(tx *db.Tx, tenant string, g policy.ScopedGrant) error {
+	body, err := json.Marshal(g)
+	if err == nil {
+		_, err = tx.Exec("INSERT INTO policy_grant (tenant, id, body, added_version, added_by, added_at, revoked_version, revoked_by, "+
+			"revoked_at) VALUES (?, ?, ?, 1, 'owner', ?, 0, '', 0)", tenant, g.ID, string(body), tx.Now())
+	}
+	return err
+}
