@@ -75,6 +75,12 @@ func TestATenantsStorageIsLimited(t *testing.T) {
 			}
 			w.refused(name, err, fault.Exhausted)
 		}
+		for name, in := range map[string]map[string]any{"policy.edit": {"rules": ""}, "token.new": {"actor": "ana"},
+			"grant.add": {"principal": "agent:x", "resource": "resource:/", "permissions": []string{"read"}},
+			"group.add": {"name": "all", "members": []string{"ana"}}, "join.invite": {"person": "eve"}} {
+			_, err := w.calls(ana, name, in)
+			w.refused(name, err, fault.Exhausted)
+		}
 		w.present("resource.put", map[string]any{"key": "house", "value": "x"}, nil) // the house is not limited
 
 		// Reading and deleting go on, and then there is room again.
@@ -93,7 +99,8 @@ func TestATenantsStorageIsLimited(t *testing.T) {
 	})
 }
 
-// keepsNothing are the operations of those rooms that end, move or answer something: a tenant that is full still does them.
+// keepsNothing are the operations of those rooms that end, move or answer something, or by which somebody who was invited comes in and
+// proves to be here: a tenant that is full still does them.
 var keepsNothing = strings.Fields(`artifact.remove memory.demote memory.forget memory.model_clear memory.model_set
 	memory.promote knowledge.close knowledge.deprecate
 	knowledge.promote knowledge.remove resource.delete resource.sweep session.cancel session.checkout session.close session.confine
@@ -105,12 +112,18 @@ var keepsNothing = strings.Fields(`artifact.remove memory.demote memory.forget m
 	automation.accept automation.cancel automation.changed automation.command automation.hook automation.notice automation.off
 	automation.on automation.pass automation.pause automation.remove automation.resume automation.retry automation.skip
 	automation.tick pack.remove board.adopt board.cancel board.change board.claim board.depend board.expire board.handoff board.reopen
-	board.take_back board.unclaim`)
+	board.take_back board.unclaim
+	actor.disable approval.decide approval.decide_several approval.expire approval.forget assertion.key_revoke budget.set device.revoke
+	grant.revoke group.remove join.enter join.redeem join.revoke oauth.clear oauth.exchange oauth.forget owner.hand_over owner.remove
+	passkey.add passkey.remove person.back person.enter person.logout person.remove pin.set provider.default provider.remove
+	question.answer recovery.begin recovery.codes recovery.stop recovery.use signin.end signin.key signin.leave signin.link signin.start
+	token.revoke`)
 
 // What keeps bytes is decided of every operation of the rooms that keep any.
 func TestWhatKeepsBytesIsDecided(t *testing.T) {
 	d, _ := walked(t)
-	rooms := strings.Fields("artifact memory knowledge resource session secret space automation pack board")
+	rooms := strings.Fields("artifact memory knowledge resource session secret space automation pack board actor approval assertion budget " +
+		"device grant group join oauth owner passkey person pin policy provider question recovery signin token")
 	for _, o := range d.gate.Table().All() {
 		room, _, _ := strings.Cut(o.Name, ".")
 		if !slices.Contains(rooms, room) || o.Class == op.ClassRead {
