@@ -54,7 +54,7 @@ func (r *Room) cutOff(ctx context.Context, j *Job, t *session.Turn) Event {
 	if t.State != session.Failed {
 		return e
 	}
-	if t.InCircles() {
+	if t.Cause == session.Circling {
 		return Event{Kind: Circled, Text: fault.Clip(t.Reason, 300)}
 	}
 	if t.CreatedAt.Before(r.born) {

@@ -47,7 +47,10 @@ func TestWhatATurnWaitedForIsKnownAfterAnUpgrade(t *testing.T) {
 				return err
 			}
 		}
-		return nil
+		_, err := tx.Exec(`INSERT INTO session_turn (tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls,
+			attempts, usage, cost, created_at, started_at, ended_at) VALUES ('t', 'round', 's', 'failed', ?, '', 0, '', '', '', 0, 0, 0, '', 0, 1,
+			1, 1)`, "the agent called read 3 times with the same arguments and the same result")
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +58,9 @@ func TestWhatATurnWaitedForIsKnownAfterAnUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := outside{t.Context(), d}
+	if turn, err := loadTurn(outside{t.Context(), d}, "t", "round"); err != nil || turn.Cause != Circling {
+		t.Errorf("what ended a turn is not known any more: %+v %v", turn, err)
+	}
 	for ask, awaits := range want {
 		turn, err := loadTurn(from, "t", "turn of "+ask)
 		if err != nil || turn.Awaits != awaits {

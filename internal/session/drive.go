@@ -90,8 +90,14 @@ func (r *Room) Park(ctx context.Context, t *Turn, ask, reason string) (*Turn, er
 // End ends a turn, and says so in the journal. also is what a driver keeps or tells of it, in the same transaction.
 func (r *Room) End(ctx context.Context, t *Turn, state TurnState, reason string, also ...func(tx *db.Tx, s *Session, t *Turn) error) (*Turn,
 	error) {
+	return r.EndFor(ctx, t, state, reason, "", also...)
+}
+
+// EndFor ends a turn for a cause that has a name.
+func (r *Room) EndFor(ctx context.Context, t *Turn, state TurnState, reason string, cause Cause,
+	also ...func(tx *db.Tx, s *Session, t *Turn) error) (*Turn, error) {
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
-		if err := r.happen(tx, s, t, finished{state, reason}); err != nil {
+		if err := r.happen(tx, s, t, finished{state, reason, cause}); err != nil {
 			return err
 		}
 		for _, f := range also {

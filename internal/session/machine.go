@@ -91,12 +91,13 @@ func (p parked) to(s *stand) {
 type ended struct {
 	state  TurnState
 	reason string
+	cause  Cause
 	calls  string // what is said of its open calls
 }
 
 func (e ended) to(s *stand) {
 	now := s.now
-	s.turn.State, s.turn.Reason, s.turn.EndedAt = e.state, e.reason, &now
+	s.turn.State, s.turn.Reason, s.turn.Cause, s.turn.EndedAt = e.state, e.reason, e.cause, &now
 	s.turn.await("", "")
 	s.closeCalls(e.calls)
 	s.leave(s.turn)
@@ -108,7 +109,7 @@ type cancelled struct{}
 func (cancelled) to(s *stand) {
 	s.turn.Cancel = true
 	if s.turn.State != Running {
-		ended{Cancelled, "cancelled", "the turn was cancelled"}.to(s)
+		ended{Cancelled, "cancelled", "", "the turn was cancelled"}.to(s)
 	}
 }
 
@@ -150,9 +151,9 @@ func (e replied) to(s *stand) {
 		s.leave(&Message{ID: s.mint("msg"), Turn: s.turn.ID, Role: RoleUser,
 			Blocks: []provider.Block{{Kind: provider.Text, Text: fmt.Sprintf(again, s.uncited)}}})
 	case s.uncited != "":
-		s.finish(Failed, failedUncited+s.uncited)
+		s.finish(Failed, failedUncited+s.uncited, "")
 	default:
-		s.finish(Done, stopReason(e.reply.Stop))
+		s.finish(Done, stopReason(e.reply.Stop), "")
 	}
 }
 
@@ -160,19 +161,20 @@ func (e replied) to(s *stand) {
 type finished struct {
 	state  TurnState
 	reason string
+	cause  Cause
 }
 
 func (e finished) to(s *stand) {
 	if e.state == Done && s.uncited != "" {
-		e = finished{Failed, failedUncited + s.uncited}
+		e = finished{Failed, failedUncited + s.uncited, ""}
 	}
-	s.finish(e.state, e.reason)
+	s.finish(e.state, e.reason, e.cause)
 }
 
 // finish ends the turn by its own doing, which others are told of.
-func (s *stand) finish(state TurnState, reason string) {
+func (s *stand) finish(state TurnState, reason string, cause Cause) {
 	s.over = true
-	ended{state, reason, "the turn ended before this call ran"}.to(s)
+	ended{state, reason, cause, "the turn ended before this call ran"}.to(s)
 }
 
 // said: an agent program spoke. Only the program itself tells when a turn is over.

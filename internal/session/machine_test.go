@@ -137,7 +137,7 @@ func TestATurnIsAMachine(t *testing.T) {
 			want: "call a failed: no. Next: ask"},
 		"an end answers open calls, and drops their tasks": {turn: running,
 			calls: []*Call{call("a", CallDone), call("b", CallDone), asking("c", AwaitsTask, "turn_9")}, said: []*Message{told},
-			h: finished{Failed, "broken"}, over: true,
+			h: finished{Failed, "broken", ""}, over: true,
 			want: "dropped turn_9\ncall c failed  turn_9: the turn ended before this call ran\n" +
 				"message tool b=did b c=the turn ended before this call ran\nturn failed: broken"},
 		"a turn that waits is cancelled at once": {turn: waiting, calls: []*Call{asking("a", AwaitsApproval, "ask_1")}, h: cancelled{},
@@ -174,7 +174,7 @@ func TestATurnIsAMachine(t *testing.T) {
 func TestNothingHappensToATurnThatEnded(t *testing.T) {
 	for _, state := range []TurnState{Done, Failed, Cancelled} {
 		s := &stand{turn: &Turn{State: state}, now: noon}
-		if err := s.apply(finished{Failed, "late"}); !fault.Is(err, fault.Conflict) || s.turn.State != state || len(s.rows) > 0 {
+		if err := s.apply(finished{Failed, "late", ""}); !fault.Is(err, fault.Conflict) || s.turn.State != state || len(s.rows) > 0 {
 			t.Errorf("%s: %v, %s, %d rows", state, err, s.turn.State, len(s.rows))
 		}
 	}

@@ -121,7 +121,7 @@ func saveSession(tx *db.Tx, s *Session) error {
 }
 
 const turnColumns = `tenant, id, session, state, reason, ask, cancel, prompt, options, asker, steps, calls, attempts, usage, cost, ` +
-	`created_at, started_at, ended_at, ran, since, prompted, server, awaits`
+	`created_at, started_at, ended_at, ran, since, prompted, server, awaits, cause`
 
 func scanTurn(row scanner) (*Turn, error) {
 	var t Turn
@@ -129,7 +129,7 @@ func scanTurn(row scanner) (*Turn, error) {
 	var cancel, created, started, ended, ran, since int64
 	err := row.Scan(&t.Tenant, &t.ID, &t.Session, &t.State, &t.Reason, &t.Ask, &cancel, &prompt, &options, &t.Asker, &t.Steps, &t.Calls,
 		&t.Attempts, &usage,
-		&t.Cost, &created, &started, &ended, &ran, &since, &prompted, &t.Server, &t.Awaits)
+		&t.Cost, &created, &started, &ended, &ran, &since, &prompted, &t.Server, &t.Awaits, &t.Cause)
 	if err != nil {
 		return nil, err
 	}
@@ -184,15 +184,16 @@ func saveTurn(tx *db.Tx, t *Turn) error {
 	if !t.since.IsZero() {
 		since = db.Micros(t.since)
 	}
-	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET state = excluded.state, reason = excluded.reason, ask = excluded.ask, cancel = excluded.cancel,
 		steps = excluded.steps, calls = excluded.calls, attempts = excluded.attempts, usage = excluded.usage, cost = excluded.cost,
 		started_at = excluded.started_at, ended_at = excluded.ended_at, ran = excluded.ran, since = excluded.since,
-		prompted = excluded.prompted, server = excluded.server, awaits = excluded.awaits`,
+		prompted = excluded.prompted, server = excluded.server, awaits = excluded.awaits, cause = excluded.cause`,
 		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, encode(t.prompt), encode(t.Options), t.Asker, t.Steps, t.Calls,
 		t.Attempts, encode(t.Usage),
 		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, chains(t.prompted), t.Server,
-		string(t.Awaits))
+		string(t.Awaits), string(t.Cause))
 	return err
 }
 

@@ -41,6 +41,7 @@ type Turn struct {
 	Session   string         `json:"session"`
 	State     TurnState      `json:"state"`
 	Reason    string         `json:"reason,omitempty" jsonschema:"why it failed, waits or was cancelled"`
+	Cause     Cause          `json:"cause,omitempty" jsonschema:"what ended it, where that has a name: circling, when its agent made the same calls again and again"`
 	Ask       string         `json:"ask,omitempty" jsonschema:"the approval or question that it waits for"`
 	Awaits    Awaited        `json:"awaits,omitempty" jsonschema:"what it waits for: approval, question or task (of a child session)"`
 	Options   Options        `json:"options,omitzero"`

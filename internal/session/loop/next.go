@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"bytes"
 	"fmt"
 
 	"tandem/internal/fault"
@@ -74,14 +73,16 @@ func guard(t *session.Turn, calls []*session.Call) error {
 		return fault.New(fault.Exhausted, "session.loop", "the turn made %d model calls without coming to an end", t.Steps).
 			WithNext("prompt again to let it go on")
 	}
-	if len(calls) < maxRepeat {
-		return nil
-	}
-	last := calls[len(calls)-1]
-	for _, c := range calls[len(calls)-maxRepeat:] {
-		if c.Tool != last.Tool || !bytes.Equal(c.Args, last.Args) || c.Result == nil || c.Result.Text != last.Result.Text {
-			return nil
+	var made []session.Made
+	for _, c := range calls {
+		outcome := c.ID // one without a result is like no other
+		if c.Result != nil {
+			outcome = "\x00" + c.Result.Text
 		}
+		made = append(made, session.MadeOf(c.Tool, string(c.Args), outcome))
 	}
-	return session.Circles(last.Tool, maxRepeat)
+	if c := session.CircleIn(made, maxRepeat); c != nil {
+		return session.Circled{Circle: c}
+	}
+	return nil
 }

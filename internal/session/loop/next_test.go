@@ -2,6 +2,7 @@ package loop
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"tandem/internal/fault"
@@ -44,6 +45,7 @@ func TestWhatWasSaidDecides(t *testing.T) {
 		}
 		return out
 	}
+	turned := func(brought string) []*session.Call { return same(len(brought), strings.Split(brought, "")...) }
 	many := session.Turn{Steps: maxSteps}
 	for name, c := range map[string]struct {
 		turn   session.Turn
@@ -60,6 +62,9 @@ func TestWhatWasSaidDecides(t *testing.T) {
 		"the same call again and again":    {last: said(session.RoleTool, provider.ResultOf), lately: same(maxRepeat), kind: fault.Exhausted},
 		"the same call, something new":     {last: said(session.RoleTool, provider.ResultOf), lately: same(maxRepeat, "new"), want: toAsk},
 		"the same call, but not often":     {last: said(session.RoleTool, provider.ResultOf), lately: same(maxRepeat - 1), want: toAsk},
+		"two calls in turn, often":         {last: said(session.RoleTool, provider.ResultOf), lately: turned("ababab"), kind: fault.Exhausted},
+		"two calls in turn, not often":     {last: said(session.RoleTool, provider.ResultOf), lately: turned("babab"), want: toAsk},
+		"three calls in turn":              {last: said(session.RoleTool, provider.ResultOf), lately: turned("abcabcabc"), kind: fault.Exhausted},
 		"a reply ends it, repeated or not": {last: said(session.RoleAssistant, provider.Text), lately: same(maxRepeat), want: toEnd},
 	} {
 		got, err := after(&c.turn, c.last, c.lately)

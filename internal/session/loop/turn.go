@@ -61,7 +61,7 @@ func (r *Runner) fail(ctx context.Context, t *session.Turn, err error) error {
 	if f.Kind == fault.Internal {
 		r.log.Error("turn failed", "session", t.Session, "turn", t.ID, "err", err)
 	}
-	_, err = r.room.End(after, t, session.Failed, f.Msg)
+	_, err = r.room.EndFor(after, t, session.Failed, f.Msg, session.CauseOf(err))
 	return err
 }
 
@@ -104,7 +104,7 @@ func (r *Runner) look(ctx context.Context, s *session.Session, t *session.Turn, 
 	if err := said.readOn(ctx, r.room, s); err != nil {
 		return toRest, err
 	}
-	lately, err := r.room.NewestCalls(ctx, t, maxRepeat)
+	lately, err := r.room.NewestCalls(ctx, t, int64(session.Lately(maxRepeat)))
 	if err != nil {
 		return toRest, err
 	}

@@ -1,47 +1,52 @@
 package terminal
 
 import (
+	"slices"
+
 	"tandem/internal/session"
 	"tandem/internal/session/agents"
 )
 
-// maxRound is how often a program makes the same call with the same outcome before its turn is ended. That is more than our own loop
-// allows: a program may look a few times whether something is there by now.
+// maxRound is how often a program goes round in the same calls with the same outcomes before its turn is ended. That is more than our own
+// loop allows: a program may look a few times whether something is there by now.
 const maxRound = 8
 
-// round counts a program's calls that are the same as the one before.
+// maxBegun is how many calls of a program are remembered that have not ended.
+const maxBegun = 64
+
+// round looks for circles in a program's calls.
 type round struct {
-	begun map[string]string // calls that have not ended
-	tool  string
-	last  string
-	times int
+	begun []begun // calls that have not ended, oldest first
+	calls session.Rounds
 }
 
-// took takes a call, or what became of it, and says how often in a row it was made.
-func (r *round) took(a *agents.Act) int {
-	if r.begun == nil {
-		r.begun = map[string]string{}
-	}
+type begun struct{ ref, tool, args string }
+
+// took takes a call, or what became of it, and is the circle in which the calls go by now.
+func (r *round) took(a *agents.Act) *session.Circle {
+	r.calls.Times = maxRound
+	at := slices.IndexFunc(r.begun, func(b begun) bool { return b.ref == a.Ref })
 	if a.Tool != "" {
-		r.begun[a.Ref] = a.Tool + "\x00" + string(a.Args)
+		if at < 0 {
+			if len(r.begun) == maxBegun {
+				r.begun = slices.Delete(r.begun, 0, 1)
+			}
+			at = len(r.begun)
+			r.begun = append(r.begun, begun{})
+		}
+		r.begun[at] = begun{a.Ref, a.Tool, string(a.Args)}
 	}
-	if !a.Ended || r.begun[a.Ref] == "" {
-		return 0
+	if !a.Ended || at < 0 {
+		return nil
 	}
-	made := r.begun[a.Ref] + "\x00" + a.Text
-	if delete(r.begun, a.Ref); made != r.last {
-		r.last, r.times = made, 0
-	}
-	r.times++
-	return r.times
+	b := r.begun[at]
+	r.begun = slices.Delete(r.begun, at, at+1)
+	return r.calls.Took(session.MadeOf(b.tool, b.args, a.Text))
 }
 
 // circles ends the turn of a program that goes round in circles. What a person typed at its terminal is that person's to end.
 func (s *seat) circles(a *agents.Act) {
-	if a.Tool != "" {
-		s.round.tool = a.Tool
-	}
-	if s.round.took(a) >= maxRound && s.turn != nil && s.turn.Asker != byHand && s.spent == nil {
-		s.spent, s.outcome = session.Circles(s.round.tool, maxRound), CirclesOutcome
+	if c := s.round.took(a); c != nil && s.turn != nil && s.turn.Asker != byHand && s.spent == nil {
+		s.spent, s.outcome = session.Circled{Circle: c}, CirclesOutcome
 	}
 }

@@ -2,37 +2,51 @@ package terminal
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"tandem/internal/session"
 	"tandem/internal/session/agents"
 )
 
-// The same call with the same outcome counts; another call, or another outcome, begins anew, and calls that have not ended say nothing.
+// The same calls with the same outcomes are a circle when they came back often enough; another call, or another outcome, begins anew, and
+// calls that have not ended say nothing.
 func TestCallsThatRepeatEachOther(t *testing.T) {
+	for made, want := range map[string]bool{"a": true, "ab": true, "abc": true, "abcd": false, "aB": true} {
+		var r round
+		for i := range maxRound * len(made) {
+			c := made[i%len(made) : i%len(made)+1]
+			if r.took(&agents.Act{Ref: fmt.Sprint(i), Tool: "Bash", Args: json.RawMessage(strings.ToLower(c))}) != nil {
+				t.Fatalf("%s: a call that has not ended is in a circle", made)
+			}
+			last := i == maxRound*len(made)-1
+			if got := r.took(&agents.Act{Ref: fmt.Sprint(i), Ended: true, Text: c}) != nil; got != (want && last) {
+				t.Errorf("%s: call %d closes a circle: %v", made, i, got)
+			}
+		}
+		if r.took(&agents.Act{Ref: "x", Ended: true, Text: made[:1]}) != nil {
+			t.Errorf("%s: an outcome without its call is in a circle", made)
+		}
+		next := &agents.Act{Ref: "y", Tool: "Bash", Args: json.RawMessage(strings.ToLower(made[:1])), Ended: true, Text: made[:1]}
+		if got := r.took(next) != nil; got != want {
+			t.Errorf("%s: a call that is told with its outcome goes on in the circle: %v", made, got)
+		}
+		next.Text = "else"
+		if r.took(next) != nil {
+			t.Errorf("%s: another outcome is in a circle", made)
+		}
+	}
+}
+
+// Calls of which nobody hears the end are forgotten, the oldest first.
+func TestCallsThatNeverEndAreForgotten(t *testing.T) {
 	var r round
-	ref := 0
-	call := func(args, text string) int {
-		ref++
-		id := string(rune('a' + ref))
-		if n := r.took(&agents.Act{Ref: id, Tool: "Bash", Args: json.RawMessage(args)}); n != 0 {
-			t.Errorf("a call that has not ended counts %d", n)
-		}
-		return r.took(&agents.Act{Ref: id, Ended: true, Text: text})
+	for i := range 10 * maxBegun {
+		r.took(&agents.Act{Ref: fmt.Sprint(i), Tool: "Bash"})
 	}
-	for i, c := range []struct {
-		args, text string
-		want       int
-	}{{"1", "a", 1}, {"1", "a", 2}, {"1", "b", 1}, {"1", "b", 2}, {"2", "b", 1}, {"1", "b", 1}} {
-		if got := call(c.args, c.text); got != c.want {
-			t.Errorf("call %d counts %d, want %d", i, got, c.want)
-		}
-	}
-	if n := r.took(&agents.Act{Ref: "x", Ended: true, Text: "a"}); n != 0 {
-		t.Errorf("an outcome without its call counts %d", n)
-	}
-	if n := r.took(&agents.Act{Ref: "y", Tool: "Bash", Args: json.RawMessage("1"), Ended: true, Text: "b"}); n != 2 {
-		t.Errorf("a call that is told with its outcome counts %d", n)
+	if len(r.begun) != maxBegun || r.begun[0].ref != fmt.Sprint(9*maxBegun) {
+		t.Errorf("%d calls are remembered from %s on", len(r.begun), r.begun[0].ref)
 	}
 }
 

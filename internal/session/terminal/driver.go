@@ -227,7 +227,7 @@ func (d *Driver) Wake(_, id string) {
 			return
 		}
 		if t, err := d.room.Next(base, rows[0].Tenant, id); err == nil && t != nil {
-			err := d.conclude(base, rows[0], t, session.Failed, "the session is not live: "+string(rows[0].State), Left{})
+			err := d.conclude(base, rows[0], t, ending{session.Failed, "the session is not live: " + string(rows[0].State), ""}, Left{})
 			if err != nil {
 				d.log.Error("end a turn of a dead session", "session", id, "err", err)
 			}

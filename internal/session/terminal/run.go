@@ -342,5 +342,5 @@ func (s *seat) endLost(ctx context.Context, why string) error {
 	if err != nil || t == nil || t.StartedAt == nil {
 		return err
 	}
-	return s.d.conclude(ctx, &s.row, t, session.Failed, why+"; the conversation goes on where it was", Left{})
+	return s.d.conclude(ctx, &s.row, t, ending{session.Failed, why + "; the conversation goes on where it was", ""}, Left{})
 }

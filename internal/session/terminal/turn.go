@@ -164,8 +164,9 @@ const UncitedOutcome = "error: uncited"
 func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
 	ctx = context.WithoutCancel(ctx)
 	s.unpass(nil)
+	var cause session.Cause
 	if s.spent != nil && state == session.Cancelled {
-		state, outcome, reason = session.Failed, s.outcome, fault.Public(s.spent).Msg
+		state, outcome, reason, cause = session.Failed, s.outcome, fault.Public(s.spent).Msg, session.CauseOf(s.spent)
 	}
 	if state == session.Done && !strings.HasPrefix(signal, "screen") && !s.resumed {
 		s.check(ctx)
@@ -193,7 +194,7 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	}
 	r := s.row
 	s.mu.Unlock()
-	err := s.d.conclude(ctx, &r, s.turn, state, reason, s.left(ctx))
+	err := s.d.conclude(ctx, &r, s.turn, ending{state, reason, cause}, s.left(ctx))
 	if fault.Is(err, fault.Conflict) { // it had ended in its rows already
 		err = s.store(&r)
 	}
@@ -207,10 +208,17 @@ func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, sig
 	s.d.moved()
 }
 
+// ending is how a turn ends.
+type ending struct {
+	state  session.TurnState
+	reason string
+	cause  session.Cause
+}
+
 // conclude ends a turn; what is known of its seat and whoever is told of it are in the same transaction.
-func (d *Driver) conclude(ctx context.Context, r *row, t *session.Turn, state session.TurnState, reason string, left Left) error {
+func (d *Driver) conclude(ctx context.Context, r *row, t *session.Turn, e ending, left Left) error {
 	d.settle(ctx, r, t.ID, false)
-	_, err := d.room.End(ctx, t, state, reason, func(tx *db.Tx, s *session.Session, t *session.Turn) error {
+	_, err := d.room.EndFor(ctx, t, e.state, e.reason, e.cause, func(tx *db.Tx, s *session.Session, t *session.Turn) error {
 		if err := save(tx, r); err != nil || d.Ended == nil || r.Probe {
 			return err
 		}
