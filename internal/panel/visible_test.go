@@ -21,7 +21,7 @@ const (
 // Addresses are not texts from outside: the panel makes them, from escaped ids.
 var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newer": true, "Receipt": true, "Action": true, "Back": true,
 	"Follow": true, "LeadHref": true, "WorkerHref": true, "SessionHref": true, "RunHref": true, "AskHref": true,
-	"ActorHref": true}
+	"ActorHref": true, "Later": true, "LaterGroups": true}
 
 // poison fills every text of a value with a hostile one, however deep it lies.
 func poison(v reflect.Value) {
