@@ -8,7 +8,9 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/journal"
+	"tandem/internal/op"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 )
 
 func (v *visit) asks(state string) ([]*approval.Ask, error) {
@@ -22,7 +24,9 @@ func askRow(a *approval.Ask) AskRow {
 }
 
 // asker is who asks, by the name that people know.
-func asker(a *approval.Ask) string { return cmp.Or(a.Called, a.Asker) }
+func asker(a *approval.Ask) string {
+	return cmp.Or(a.Called, told.Who(a.Asker, a.AskerKind == op.Local, a.For))
+}
 
 // askSummary says in a line what would be done. A command is its own summary;
 // everything else is the operation and what it touches. It is short, whatever

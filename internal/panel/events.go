@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/internal/journal"
+	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 	"tandem/internal/told"
 )
@@ -38,7 +39,8 @@ func deed(e *journal.Entry) told.Event {
 }
 
 func (v *visit) event(e *journal.Entry, kinds map[string]string) EventRow {
-	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor], Resource: e.Resource, Outcome: outcome(e),
+	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor],
+		Who: told.Who(e.Actor, kinds[e.Actor] == string(op.Local), e.For), Resource: e.Resource, Outcome: outcome(e),
 		Summary: strings.TrimSuffix(deed(e).Deed(), ":")}
 }
 
@@ -54,11 +56,7 @@ func (v *visit) moment(e *journal.Entry) ui.Moment {
 	if tone == ui.Good {
 		tone = ui.Quiet
 	}
-	who := e.Actor
-	if who == "" {
-		who = "a stranger"
-	}
-	return ui.Moment{Tone: tone, Icon: icon, Who: who, Title: strings.TrimSuffix(deed(e).Deed(), ":"),
+	return ui.Moment{Tone: tone, Icon: icon, Who: told.Who(e.Actor, false, e.For), Title: strings.TrimSuffix(deed(e).Deed(), ":"),
 		Detail: strings.Replace(e.Resource, ":/", "/", 1), At: e.Time, Href: journalHref(e.Seq)}
 }
 

@@ -192,17 +192,20 @@ func sampleOverview() OverviewView {
 }
 
 var sampleEvents = []EventRow{
-	{12408, before(40 * time.Second), "approval.decide", "owner", "person", "approval/ask_01jcq2v7m3", "done",
+	{12408, before(40 * time.Second), "approval.decide", "owner", "owner", "person", "approval/ask_01jcq2v7m3", "done",
 		"Approved repo.push for builder"},
-	{12407, before(3 * time.Minute), "resource.put", "builder", "agent", "resource/deploy-lock", "done", "Took the lock, fencing token 41"},
-	{12406, before(8 * time.Minute), "secret.read", "migrator", "agent", "secret/stripe-live", "denied", "No grant covers it"},
-	{12405, before(9 * time.Minute), "repo.push", "builder", "agent", "repository/atlas", "unknown",
+	{12407, before(3 * time.Minute), "resource.put", "builder", "builder", "agent", "resource/deploy-lock", "done",
+		"Took the lock, fencing token 41"},
+	{12406, before(8 * time.Minute), "secret.read", "migrator", "migrator", "agent", "secret/stripe-live", "denied", "No grant covers it"},
+	{12405, before(9 * time.Minute), "repo.push", "builder", "builder", "agent", "repository/atlas", "unknown",
 		"The process ended between intent and outcome"},
-	{12404, before(10 * time.Minute), "repo.push", "builder", "agent", "repository/atlas", "intended", "Push 3 commits to origin/main"},
-	{12391, before(11 * time.Minute), "approval.file", "reviewer", "session", "file/atlas/internal/billing/invoice.go", "pending",
+	{12404, before(10 * time.Minute), "repo.push", "builder", "builder", "agent", "repository/atlas", "intended",
+		"Push 3 commits to origin/main"},
+	{12391, before(11 * time.Minute), "approval.file", "reviewer", "reviewer", "session", "file/atlas/internal/billing/invoice.go", "pending",
 		"Edit internal/billing/invoice.go"},
-	{12390, before(14 * time.Minute), "token.use", "ci-runner", "service", "", "done", "First use from 127.0.0.1"},
-	{12389, before(20 * time.Minute), "resource.put", "reviewer", "session", "resource/review/atlas", "done", "{\"state\":\"\u200breading\"}"},
+	{12390, before(14 * time.Minute), "token.use", "ci-runner", "ci-runner", "service", "", "done", "First use from 127.0.0.1"},
+	{12389, before(20 * time.Minute), "resource.put", "reviewer", "reviewer", "session", "resource/review/atlas", "done",
+		"{\"state\":\"\u200breading\"}"},
 }
 
 func sampleGrants() []GrantRow {

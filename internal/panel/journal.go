@@ -31,6 +31,7 @@ type EventRow struct {
 	At       time.Time
 	Kind     string // what happened, as noun.verb
 	Actor    string
+	Who      string // the actor as people say it
 	ActKind  string // person, agent, session, service
 	Resource string
 	Outcome  string // done, intended, failed, denied, unknown

@@ -14,6 +14,24 @@ type Event struct {
 	Payload                      json.RawMessage
 }
 
+// Who says who acted, and for whom, the nearest first. What came from a terminal was its person's terminal: any program of that user may
+// have been there, and nobody was proven. terminal says that the actor is known to be one; local is one on every machine.
+func Who(actor string, terminal bool, chain []string) string {
+	if actor == "" {
+		return "a stranger"
+	}
+	if n := len(chain); n > 0 && (terminal || actor == "local") {
+		switch kind, person, _ := strings.Cut(chain[n-1], ":"); {
+		case kind != "person":
+		case actor == "local":
+			return person + "'s terminal"
+		default:
+			return person + "'s terminal " + actor
+		}
+	}
+	return actor
+}
+
 // How an event ended, as people say it.
 const (
 	Done    = "done"

@@ -40,3 +40,25 @@ func TestFoldingIntentsIntoOutcomes(t *testing.T) {
 		t.Errorf("%v", left)
 	}
 }
+
+// What the terminal of a machine did was told as done by "local": nobody knew whose terminal that is.
+func TestWho(t *testing.T) {
+	for _, c := range []struct {
+		actor    string
+		terminal bool
+		chain    []string
+		want     string
+	}{
+		{"", false, nil, "a stranger"},
+		{"owner", false, nil, "owner"}, // was present
+		{"local", false, []string{"person:owner"}, "owner's terminal"},
+		{"anna-laptop", true, []string{"person:anna"}, "anna's terminal anna-laptop"},
+		{"anna-bot", false, []string{"person:anna"}, "anna-bot"}, // an agent of hers
+		{"builder", false, []string{"local:local", "person:owner"}, "builder"},
+		{"local", false, nil, "local"},
+	} {
+		if got := Who(c.actor, c.terminal, c.chain); got != c.want {
+			t.Errorf("%s of %v: %q, not %q", c.actor, c.chain, got, c.want)
+		}
+	}
+}

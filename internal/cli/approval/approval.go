@@ -16,6 +16,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/id"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 // Commands are this package's commands.
@@ -279,5 +280,5 @@ func who(a *room.Ask) string {
 	if a.From != "" {
 		return a.Asker + " from " + a.From
 	}
-	return a.Asker
+	return told.Who(a.Asker, a.AskerKind == op.Local, a.For)
 }

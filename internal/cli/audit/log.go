@@ -105,9 +105,9 @@ func toldOf(e journal.Entry) told.Event {
 
 // shortly is who acted, and for which person, without what stands between them.
 func shortly(e journal.Entry) string {
-	who := e.Actor
-	if who == "" {
-		who = "a stranger"
+	who := told.Who(e.Actor, false, e.For)
+	if who != e.Actor {
+		return kit.VisibleLine(who)
 	}
 	if strings.HasPrefix(who, "ses_") {
 		who = id.Short(who)
