@@ -47,6 +47,7 @@ var houseMap = []wall{
 	{pkg: "lease", pure: true},
 	{pkg: "told", pure: true},
 	{pkg: "unified", pure: true},
+	{pkg: "plot", pure: true},
 	{pkg: "db"},
 	{pkg: "op"},
 	{pkg: "owner"},
@@ -229,7 +230,7 @@ var houseMap = []wall{
 
 // The ground may be imported by all, and has an order of its own.
 var ground = map[string]string{"fault": "", "id": "fault", "wholefile": "", "logfile": "", "metric": "", "foreign": "", "told": "",
-	"unified":  "",
+	"unified": "", "plot": "",
 	"spelling": "", "crowd": "", "stream": "", "lease": "fault spelling",
 	"db": "fault id", "op": "fault id db", "owner": "fault id db"}
 

@@ -89,6 +89,7 @@ var bindings = map[string]string{
 	"automation.on":           byPerson,
 	"automation.remove":       byName,
 	"board.adopt":             byContent,
+	"board.archive":           byVersion,
 	"board.cancel":            byVersion,
 	"board.change":            byContent,
 	"board.claim":             byVersion,

@@ -120,7 +120,7 @@ func init() {
 	saying(areWords, "team.get", "team.list", "team.pause", "team.resume", "team.start", "team.stop", "team.wait")
 	saying(areWords, "queue.evict", "queue.list", "queue.pause", "queue.priority")
 	saying(areWords, "automation.add", "automation.run", "automation.runs", "automation.show", "automation.ticks", "automation.trace",
-		"audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.cancel", "board.change",
+		"audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.archive", "board.cancel", "board.change",
 		"board.claim", "board.comment", "board.depend", "board.edit", "board.expire", "board.finding", "board.findings", "board.handoff",
 		"board.plan", "board.reopen", "board.show", "board.structure",
 		"board.take_back", "board.unclaim", "board.update", "connector.call", "event.stream", "inbox.list",

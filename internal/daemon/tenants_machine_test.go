@@ -27,7 +27,8 @@ var machineKinds = []string{"setting", "tunnel", "folder", "tool", "repo", "work
 // files or starts programs: why none of them reaches the machine of the house.
 var reachesNothing = map[string][]string{
 	"it speaks to the host of a space over its link, and a tenant's seat has no folder": {
-		"board.add", "board.cancel", "board.claim", "board.comment", "board.depend", "board.edit", "board.finding", "board.handoff",
+		"board.add", "board.archive", "board.cancel", "board.claim",
+		"board.comment", "board.depend", "board.edit", "board.finding", "board.handoff",
 		"board.plan", "board.reopen", "board.take_back", "board.unclaim", "board.update", "space.attach", "space.changed",
 		"space.create", "space.inbox", "space.invite", "space.join", "space.knock_reply", "space.leave", "space.rejoin",
 		"space.release", "space.remove", "space.rename", "space.reserve", "space.revoke", "space.send", "space.send_files",

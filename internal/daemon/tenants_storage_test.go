@@ -111,7 +111,8 @@ var keepsNothing = strings.Fields(`artifact.remove memory.demote memory.forget m
 	space.remote space.remove space.rename space.reserve space.revoke space.step_down space.surfaced space.sweep space.take_over
 	automation.accept automation.cancel automation.changed automation.command automation.hook automation.notice automation.off
 	automation.on automation.pass automation.pause automation.remove automation.resume automation.retry automation.skip
-	automation.tick pack.remove board.adopt board.cancel board.change board.claim board.depend board.expire board.handoff board.reopen
+	automation.tick pack.remove board.adopt board.archive
+	board.cancel board.change board.claim board.depend board.expire board.handoff board.reopen
 	board.take_back board.unclaim
 	actor.disable approval.decide approval.decide_several approval.expire approval.forget assertion.key_revoke budget.set device.revoke
 	grant.revoke group.remove join.enter join.redeem join.revoke oauth.clear oauth.exchange oauth.forget owner.hand_over owner.remove

@@ -27,6 +27,7 @@ func boardRoutes(p *Panel) {
 	p.get("/panel/board", func(v *visit) error { return v.board("") })
 	p.get("/panel/board/{id}", func(v *visit) error { return v.task(v.r.PathValue("id"), "") })
 	p.get("/panel/board/list/{form}", (*visit).saveBoard)
+	p.get("/panel/board/picture", (*visit).boardPicture)
 	again := func(v *visit, err error) error { return v.board(words(err)) }
 	form(p, "/panel/board", peer.BoardAdd, "/panel/board", "task-added", addInput, again)
 	form(p, "/panel/board/{id}/move", peer.BoardUpdate, "/panel/board", "task-moved", moveInput, again)
@@ -34,6 +35,9 @@ func boardRoutes(p *Panel) {
 		rev, err := taskRev(v)
 		in := peer.EditIn{TaskID: v.r.PathValue("id"), Title: v.field("title"), Description: v.field("description"),
 			Priority: v.field("priority"), IfVer: rev}
+		if in.Parent = v.field("parent"); in.Parent == "" && v.field("part-of") != "" {
+			in.Parent = peer.Apart
+		}
 		in.Labels, in.Unlabel = relabelled(labelField(v, "had"), labelField(v, "labels"))
 		return in, err
 	})
@@ -47,6 +51,9 @@ func boardRoutes(p *Panel) {
 	})
 	onTask(p, "comment", peer.BoardComment, "task-commented", func(v *visit) (peer.CommentIn, error) {
 		return peer.CommentIn{TaskID: v.r.PathValue("id"), Text: v.field("text")}, nil
+	})
+	onTask(p, "archive", peer.BoardArchive, "task-archived", func(v *visit) (peer.ArchiveIn, error) {
+		return peer.ArchiveIn{TaskID: v.r.PathValue("id"), Back: v.field("back") != ""}, nil
 	})
 	onTask(p, "take-back", peer.BoardTakeBack, "task-moved", func(v *visit) (peer.TaskIn, error) {
 		return peer.TaskIn{TaskID: v.r.PathValue("id")}, nil
@@ -74,6 +81,10 @@ type TaskRow struct {
 	Creator  string
 	Needs    []string
 	Labels   []string
+	Parent   string   // the task that it is part of
+	Parts    []string // tasks that are part of it
+	Ended    int      // of its parts, how many
+	Archived bool
 	Result   string
 	Reason   string // why it is blocked
 	Lease    time.Time
@@ -97,6 +108,7 @@ func (t TaskRow) ended() bool { return t.Status == "done" || t.Status == "cancel
 type BoardFilter struct {
 	Text, Label string
 	Mine, Ready bool
+	Archived    bool
 }
 
 func (f BoardFilter) on() bool { return f != BoardFilter{} }
@@ -131,6 +143,7 @@ type TaskView struct {
 	Peers   []string
 	Moves   []ui.Option // statuses it can be given
 	Titles  map[string]string
+	History []ui.Moment
 	Problem string
 	Switch  SpaceSwitch
 	// Starts says that the visitor may have an agent do it as a job, and Default and Folders where and by whom.
@@ -156,7 +169,8 @@ func taskRow(t peer.Line) TaskRow {
 	return TaskRow{ID: string(t.ID), Title: peersWords(t.Title), About: peersWords(t.Description), Status: string(t.Status),
 		Priority: string(t.Prio), Comments: said, Holder: peersWords(t.HolderName), Creator: peersWords(t.CreatorName),
 		Needs: plain(t.Needs), Result: peersWords(t.Result), Reason: peersWords(t.Reason), Lease: t.Until, Version: t.Version, Changed: t.Changed,
-		Job: t.Job, JobState: t.JobState, Labels: t.Listed().Labels}
+		Job: t.Job, JobState: t.JobState, Labels: t.Listed().Labels,
+		Parent: string(t.Parent), Parts: plain(t.Parts), Ended: t.PartsDone, Archived: t.Archived}
 }
 
 var boardStatuses = []BoardColumn{
@@ -200,9 +214,9 @@ func putOut(err error) bool {
 func (v *visit) board(problem string) error {
 	q := v.r.URL.Query()
 	filter := BoardFilter{Text: strings.TrimSpace(q.Get("q")), Label: q.Get("label"), Mine: q.Get("show") == "mine",
-		Ready: q.Get("show") == "ready"}
+		Ready: q.Get("show") == "ready", Archived: q.Get("show") == "archived"}
 	list, err := ask(v, peer.BoardShow, peer.BoardIn{All: true, Text: filter.Text, Label: filter.Label, Mine: filter.Mine,
-		Ready: filter.Ready})
+		Ready: filter.Ready, Archived: filter.Archived})
 	if err != nil {
 		if seated(err) {
 			return err
@@ -248,6 +262,16 @@ func (v *visit) task(id, problem string) error {
 	if err != nil {
 		return err
 	}
+	if !slices.ContainsFunc(list.Tasks, func(t peer.Line) bool { return string(t.ID) == id }) { // it may be in the archive
+		one, err := ask(v, peer.BoardShow, peer.BoardIn{TaskID: id})
+		if fault.Is(err, fault.NotFound) {
+			return noSuchPage
+		}
+		if err != nil {
+			return err
+		}
+		list.Tasks = append(list.Tasks, one.Tasks...)
+	}
 	i := slices.IndexFunc(list.Tasks, func(t peer.Line) bool { return string(t.ID) == id })
 	if i < 0 {
 		return noSuchPage
@@ -263,6 +287,9 @@ func (v *visit) task(id, problem string) error {
 	out.Titles = map[string]string{}
 	for _, t := range list.Tasks {
 		out.Titles[string(t.ID)] = peersWords(t.Title)
+	}
+	if out.History, err = v.taskHistory(id); err != nil {
+		return err
 	}
 	for _, c := range boardStatuses {
 		if c.Status != out.Status {
@@ -285,7 +312,7 @@ func (v *visit) task(id, problem string) error {
 func addInput(v *visit) (peer.AddIn, error) {
 	needs := strings.FieldsFunc(v.r.PostFormValue("needs"), func(r rune) bool { return r == ' ' || r == ',' })
 	return peer.AddIn{Title: v.field("title"), Description: v.field("description"), Priority: v.field("priority"),
-		Assignee: v.field("assignee"), DependsOn: needs, Labels: labelField(v, "labels")}, nil
+		Assignee: v.field("assignee"), DependsOn: needs, Labels: labelField(v, "labels"), Parent: v.field("parent")}, nil
 }
 
 // taskRev is the version of the task that its page showed, 0 when it does not say.
@@ -299,8 +326,9 @@ func taskRev(v *visit) (int64, error) {
 
 // showOptions are which tasks the board shows.
 func (v BoardView) showOptions() []ui.Option {
-	return []ui.Option{{Value: "", Label: "All tasks", Chosen: !v.Filter.Mine && !v.Filter.Ready},
-		{Value: "mine", Label: "Mine", Chosen: v.Filter.Mine}, {Value: "ready", Label: "Can be claimed", Chosen: v.Filter.Ready}}
+	return []ui.Option{{Value: "", Label: "All tasks", Chosen: !v.Filter.Mine && !v.Filter.Ready && !v.Filter.Archived},
+		{Value: "mine", Label: "Mine", Chosen: v.Filter.Mine}, {Value: "ready", Label: "Can be claimed", Chosen: v.Filter.Ready},
+		{Value: "archived", Label: "The archive", Chosen: v.Filter.Archived}}
 }
 
 func priorityOptions(now string) []ui.Option {

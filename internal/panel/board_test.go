@@ -61,8 +61,27 @@ func TestATaskFromItsPage(t *testing.T) {
 	if code, _, _ := b.ask(t, "GET", "/panel/board/list/odd", nil); code != http.StatusNotFound {
 		t.Errorf("a list of no known form: %d", code)
 	}
+	b.does(t, page+"/edit", url.Values{"parent": {first}, "rev": {rev()}})
+	shows("part of another", "Part of")
+	if body := b.page(t, "/panel/board/"+first); !strings.Contains(body, "Parts: 0 of 1 parts done") {
+		t.Error("the larger task does not know its part")
+	}
+	if body := b.page(t, "/panel/board/picture"); strings.Count(body, "drawing-box") != 2 || strings.Count(body, "drawing-line") != 1 {
+		t.Error("the picture has not two tasks, of which one waits for the other")
+	}
+	b.does(t, page+"/edit", url.Values{"part-of": {first}, "rev": {rev()}})
+	if strings.Contains(b.page(t, page), "<h3>Part of") {
+		t.Error("it is part of the other one for good")
+	}
 	b.does(t, page+"/cancel", url.Values{"reason": {"nobody pays in cents"}, "rev": {rev()}})
-	shows("cancelled", "nobody pays in cents", "Reopen")
+	shows("cancelled", "nobody pays in cents", "Reopen", "What happened", "cancelled a task", "reason: nobody pays in cents")
+	b.does(t, page+"/archive", nil)
+	shows("put away", "Bring it back")
+	if strings.Contains(b.page(t, "/panel/board"), "Round to even") ||
+		!strings.Contains(b.page(t, "/panel/board?show=archived"), "Round to even") {
+		t.Error("what is put away is on the board, or nowhere")
+	}
+	b.does(t, page+"/archive", url.Values{"back": {"yes"}})
 	b.does(t, page+"/reopen", url.Values{"rev": {rev()}})
 	shows("open again", "Round to even", "Cancel the task")
 }

@@ -431,6 +431,8 @@ func galleryPages() []struct {
 		{"models", modelsPage(galleryShell("models", "Models and tools", nil), sampleModels())},
 		{"board", boardPage(galleryShell("board", "Board", nil), sampleBoard())},
 		{"board-empty", boardPage(galleryShell("board", "Board", nil), BoardView{Now: galleryNow, Space: "release 0.4", Me: "swift-otter"})},
+		{"board-picture", boardPicturePage(galleryShell("board", "What waits for what", &ui.Crumb{Label: "Board", Href: "/panel/board"}),
+			BoardPictureView{Drawing: boardDrawing(sampleTasks()), Space: "release 0.4", Switch: sampleSwitch("board")})},
 		{"board-none", noBoardPage(galleryShell("board", "Board", nil), "")},
 		{"task", taskPage(galleryShell("board", "Take the credit off", &ui.Crumb{Label: "Board", Href: "/panel/board"}), sampleTask())},
 		{"space", spacesPage(galleryShell("spaces", "Spaces", nil), sampleSpace())},

@@ -97,7 +97,8 @@ func sampleModels() ModelsView {
 func sampleTasks() []TaskRow {
 	return []TaskRow{
 		{ID: "T-a1b2c3", Title: "Take the credit off the total", About: "Once, in one place.\nKeep the tests as they are.", Status: "in_progress",
-			Priority: "critical", Holder: "swift-otter", Creator: "calm-heron", Version: 3, Lease: after(12 * time.Minute),
+			Priority: "critical", Holder: "swift-otter", Creator: "calm-heron", Version: 3, Labels: []string{"billing", "easy"},
+			Parent: "T-12cd34", Lease: after(12 * time.Minute),
 			Changed: before(2 * time.Minute)},
 		{ID: "T-0d4e5f", Title: "Read how credits are kept", Status: "done", Priority: "high", Holder: "calm-heron", Creator: "calm-heron",
 			Result: "In credit.go; never negative.", Version: 5, Changed: before(20 * time.Minute)},
@@ -105,7 +106,8 @@ func sampleTasks() []TaskRow {
 			Needs: []string{"T-a1b2c3"}, Version: 1, Changed: before(30 * time.Minute)},
 		{ID: "T-77aa02", Title: "Measure the report on the big ledger", Status: "blocked", Priority: "low", Holder: "brave-lynx",
 			Creator: "swift-otter", Reason: "The ledger is on a machine that is off until tomorrow.", Version: 4, Changed: before(50 * time.Minute)},
-		{ID: "T-12cd34", Title: "Look for other places that add up lines <i>by hand</i>", Status: "open", Priority: "high", Creator: "calm-heron",
+		{ID: "T-12cd34", Title: "Look for other places that add up lines <i>by hand</i>", Status: "open", Parts: []string{"T-a1b2c3"},
+			Priority: "high", Creator: "calm-heron",
 			Version: 1, Changed: before(31 * time.Minute)},
 		{ID: "T-12cd35", Title: "Rename Open to Unpaid\u202e", Status: "open", Priority: "low", Creator: "calm-heron", Version: 1,
 			Changed: before(32 * time.Minute)},
@@ -116,6 +118,7 @@ func sampleTasks() []TaskRow {
 
 func sampleBoard() BoardView {
 	return BoardView{Now: galleryNow, Space: "release 0.4", Me: "swift-otter", Total: 7, Columns: boardColumns(sampleTasks()),
+		Labels: []string{"billing", "easy"},
 		Switch: sampleSwitch("board"), Peers: []string{"calm-heron", "brave-lynx"}}
 }
 
@@ -123,7 +126,9 @@ func sampleTask() TaskView {
 	t := sampleTasks()[0]
 	t.Needs = []string{"T-0d4e5f"}
 	t.Comments = []TaskComment{{By: "calm-heron", Text: "The old total is in the report of March, too.", At: before(5 * time.Minute)}}
-	return TaskView{TaskRow: t, Titles: map[string]string{"T-0d4e5f": "Read how credits are kept"},
+	history := []ui.Moment{{Tone: ui.Quiet, Icon: "dot", Who: "swift-otter", Title: "began a task", At: before(2 * time.Minute)},
+		{Tone: ui.Quiet, Icon: "dot", Who: "calm-heron", Title: "added a task", Detail: "title: Take the credit off", At: before(time.Hour)}}
+	return TaskView{TaskRow: t, History: history, Titles: map[string]string{"T-0d4e5f": "Read how credits are kept"},
 		Now: galleryNow, Me: "swift-otter", Peers: []string{"calm-heron"},
 		Moves: []ui.Option{{Value: "open", Label: "Open"}, {Value: "done", Label: "Done"}}}
 }

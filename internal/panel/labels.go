@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/internal/board/lists"
 	"tandem/internal/panel/ui"
@@ -83,4 +84,14 @@ func (v *visit) saveBoard() error {
 	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": "board" + lists.Forms[form]}))
 	_, err = v.w.Write(data)
 	return err
+}
+
+// taskHistory is what happened to a task, newest first.
+func (v *visit) taskHistory(id string) (out []ui.Moment, err error) {
+	log, err := ask(v, peer.SpaceActivity, peer.ActivityIn{Task: id, Limit: 100})
+	for _, a := range slices.Backward(log.Entries) {
+		at, _ := time.Parse(time.RFC3339, a.At) // of this server
+		out = append(out, ui.Moment{Tone: ui.Quiet, Icon: "dot", Who: peersWords(a.Actor), Title: a.Action, Detail: peersWords(a.Detail), At: at})
+	}
+	return out, err
 }

@@ -148,7 +148,7 @@ var said = map[string]string{
 	"provider-gone":  "The provider is forgotten.", "phone-set": "The phone is told. Its first notice was sent.",
 	"folder-granted": "Sessions may work in this folder.",
 	"folder-gone":    "The folder is taken back.",
-	"task-edited":    "The task was changed.", "task-commented": "Said.",
+	"task-edited":    "The task was changed.", "task-commented": "Said.", "task-archived": "It is in the archive, or back from there.",
 	"task-added": "The task is on the board.", "task-moved": "The task was moved.", "task-handed": "The task was handed over.",
 	"space-made": "The space is open.", "space-joined": "You are in the space.",
 	"space-left": "You left the space.", "message-sent": "Sent.", "peer-removed": "The member was removed.",

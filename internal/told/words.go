@@ -31,6 +31,7 @@ var phrases = map[string][2]string{
 	"automation.run":          {"began a run of an automation", "begin a run of an automation"},
 	"automation.skip":         {"skipped a step of a run", "skip a step of a run"},
 	"automation.tick":         {"looked at what is due", "look at what is due"},
+	"board.archive":           {"put a task away", "put a task away"},
 	"board.cancel":            {"cancelled a task", "cancel a task"},
 	"board.comment":           {"commented on a task", "comment on a task"},
 	"board.depend":            {"said what a task waits for", "say what a task waits for"},

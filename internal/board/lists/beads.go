@@ -50,8 +50,11 @@ func fromBeads(data []byte) (out []Task, err error) {
 			t.Priority = priorities[max(0, min(*b.Priority, len(priorities)-1))]
 		}
 		for _, d := range b.Needs {
-			if d.Kind == "blocks" || d.Kind == "" { // others hold nothing up
+			switch d.Kind { // others hold nothing up
+			case "blocks", "":
 				t.After = append(t.After, d.On)
+			case "parent-child":
+				t.Parent = d.On
 			}
 		}
 		out = append(out, from(t, b.ID))
@@ -76,6 +79,9 @@ func toBeads(tasks []Task) ([]byte, error) {
 		}
 		for _, a := range t.After {
 			b.Needs = append(b.Needs, beadNeed{Of: t.Ref, On: a, Kind: "blocks", Made: b.Made})
+		}
+		if t.Parent != "" {
+			b.Needs = append(b.Needs, beadNeed{Of: t.Ref, On: t.Parent, Kind: "parent-child", Made: b.Made})
 		}
 		if err := lines.Encode(b); err != nil {
 			return nil, err

@@ -29,9 +29,10 @@ type label struct {
 var after = regexp.MustCompile(`(?i)\b(?:depends on|blocked by)((?:[ ,:]|and|#\d+)+)`)
 var number = regexp.MustCompile(`#\d+`)
 
-// written is the end of a body that came from a board: what the task waits for, and a mark that GitHub does not show. What stands before
-// it is the description as it was.
-var written = regexp.MustCompile(`(?s)^(.*)\n\n(?:Depends on ((?:#\d+(?:, )?)+)\n)?<!-- tandem -->\s*$`)
+// written is the end of a body that came from a board: what the task waits for and is part of, and a mark that GitHub does not show.
+// What stands before it is the description as it was.
+var written = regexp.MustCompile(`(?s)^(.*)\n\n(?:Depends on ((?:#\d+(?:, )?)+)\n)?` +
+	`(?:Part of (#\d+)\n)?<!-- tandem -->\s*$`)
 
 const (
 	mark   = "<!-- tandem -->"
@@ -51,6 +52,7 @@ func fromGitHub(data []byte) (out []Task, err error) {
 		t := Task{Ref: fmt.Sprintf("#%d", i.Number), Title: i.Title}
 		if m := written.FindStringSubmatch("\n\n" + strings.ReplaceAll(i.Body, "\r\n", "\n")); m != nil {
 			t.Description, t.After = strings.TrimPrefix(m[1], "\n\n"), number.FindAllString(m[2], -1)
+			t.Parent = m[3]
 			for _, l := range i.Labels {
 				if p, is := strings.CutPrefix(l.Name, urgent); is && t.Priority == "" && slices.Contains(priorities, p) {
 					t.Priority = p
@@ -81,6 +83,8 @@ func toGitHub(tasks []Task) ([]byte, error) {
 	issues, at := []issue{}, map[string]string{}
 	for n, t := range tasks {
 		at[t.Ref] = "#" + strconv.Itoa(n+1)
+	}
+	for n, t := range tasks {
 		i := issue{Number: int64(n + 1), Title: t.Title, State: "OPEN", Labels: []label{}}
 		if t.ended() {
 			i.State = "CLOSED"
@@ -100,6 +104,9 @@ func toGitHub(tasks []Task) ([]byte, error) {
 				needs = append(needs, at[a])
 			}
 			i.Body += "Depends on " + strings.Join(needs, ", ") + "\n"
+		}
+		if t.Parent != "" {
+			i.Body += "Part of " + at[t.Parent] + "\n"
 		}
 		i.Body += mark
 		issues = append(issues, i)

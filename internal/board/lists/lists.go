@@ -19,6 +19,7 @@ type Task struct {
 	Priority    string // critical, high, medium or low; "" where nothing is said of it
 	Labels      []string
 	After       []string // refs of what must be done first
+	Parent      string   // ref of the task that it is part of
 	State       string   // of a board; "" for what was read, all of which is open
 	Made        time.Time
 	Changed     time.Time

@@ -11,9 +11,10 @@ var box = regexp.MustCompile(`^(\s*)(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.*\S)`)
 // below is the line that a board's checklist has below a box: the task's id, and what a box cannot say. Quoted lines below that are the
 // description.
 var below = regexp.MustCompile(`^  (T-[0-9a-f]{6}) · (critical|high|medium|low)(?: · after (T-[0-9a-f]{6}(?:, T-[0-9a-f]{6})*))?` +
-	`(?: · labels: (.+))?$`)
+	`(?: · part of (T-[0-9a-f]{6}))?(?: · labels: (.+))?$`)
 
-// fromMarkdown reads the boxes of a checklist that are not ticked. A box waits for those below it that are set in further.
+// fromMarkdown reads the boxes of a checklist that are not ticked. A box waits for those below it that are set in further, which
+// are its parts.
 func fromMarkdown(text string) (out []Task) {
 	type above struct{ in, at int } // at: -1 where it is ticked off
 	var heading string
@@ -23,8 +24,8 @@ func fromMarkdown(text string) (out []Task) {
 	for n, line := range strings.Split(text, "\n") {
 		line = strings.TrimRight(line, "\r")
 		if m := below.FindStringSubmatch(line); m != nil && mine != nil {
-			mine.Ref, mine.Priority, mine.Description, mine.Labels = m[1], m[2], "", split(m[4])
-			mine.After = split(m[3])
+			mine.Ref, mine.Priority, mine.Description, mine.Labels = m[1], m[2], "", split(m[5])
+			mine.After, mine.Parent = split(m[3]), m[4]
 			begun = false
 			continue
 		}
@@ -59,6 +60,7 @@ func fromMarkdown(text string) (out []Task) {
 			if len(open) > 0 && open[len(open)-1].at >= 0 {
 				over := &out[open[len(open)-1].at]
 				over.After = append(over.After, out[at].Ref)
+				out[at].Parent = over.Ref
 			}
 			mine, begun = &out[at], false
 		}
@@ -85,6 +87,9 @@ func toMarkdown(tasks []Task) []byte {
 		facts := []string{t.Ref, t.Priority}
 		if len(t.After) > 0 {
 			facts = append(facts, "after "+strings.Join(t.After, ", "))
+		}
+		if t.Parent != "" {
+			facts = append(facts, "part of "+t.Parent)
 		}
 		if len(t.Labels) > 0 {
 			facts = append(facts, "labels: "+strings.Join(t.Labels, ", "))

@@ -55,6 +55,11 @@ func ordered(tasks []Task) (out []Task, err error) {
 			return nil, fault.New(fault.Invalid, "board.import", "some tasks depend on each other in a circle, or two have one name")
 		}
 	}
+	for i := range out {
+		if p := out[i].Parent; !known[p] || p == out[i].Ref {
+			out[i].Parent = ""
+		}
+	}
 	return out, nil
 }
 

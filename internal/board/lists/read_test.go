@@ -18,7 +18,7 @@ func TestTasksFromElsewhere(t *testing.T) {
 
 {"id":"bd-3","title":"Three","status":"closed"}`, "bd-1 One (critical)[a] after []; bd-2 Two (low)[] after [bd-1]"},
 		"markdown": {"# Todo\n- [ ] over\n  - [ ] under\n  - [x] ticked\n    - [ ] below that\n* [ ] other\r\n- no box\n",
-			"line 3 under ()[] after []; line 5 below that ()[] after []; line 6 other ()[] after []; line 2 over ()[] after [line 3]"},
+			"line 3 under ()[] after [] of line 2; line 5 below that ()[] after []; line 6 other ()[] after []; line 2 over ()[] after [line 3]"},
 	} {
 		tasks, err := Read([]byte(c.file))
 		if err != nil {
@@ -27,7 +27,8 @@ func TestTasksFromElsewhere(t *testing.T) {
 		}
 		var got []string
 		for _, k := range tasks {
-			got = append(got, fmt.Sprintf("%s %s (%s)%v after %v", k.Ref, k.Title, k.Priority, k.Labels, k.After))
+			said := fmt.Sprintf("%s %s (%s)%v after %v of %s", k.Ref, k.Title, k.Priority, k.Labels, k.After, k.Parent)
+			got = append(got, strings.TrimSuffix(said, " of "))
 		}
 		if s := strings.Join(got, "; "); s != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, s, c.want)

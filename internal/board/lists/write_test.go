@@ -32,6 +32,9 @@ func TestAListComesBack(t *testing.T) {
 					task.Labels = append(task.Labels, l)
 				}
 			}
+			if n > 0 && rapid.Bool().Draw(rt, "part") {
+				task.Parent = board[rapid.IntRange(0, n-1).Draw(rt, "of")].Ref
+			}
 			for before := range n {
 				if rapid.IntRange(0, 3).Draw(rt, "waits") == 0 {
 					task.After = append(task.After, board[before].Ref)
@@ -86,8 +89,12 @@ func same(rt *rapid.T, form Form, board, back []Task, data []byte) {
 				left = append(left, n)
 			}
 		}
-		got := Task{was.Ref, is.Title, is.Description, is.Priority, is.Labels, needs, "", was.Made, was.Changed}
-		wanted := Task{was.Ref, was.Title, was.Description, was.Priority, was.Labels, left, "", was.Made, was.Changed}
+		whole := was.Parent
+		if !slices.ContainsFunc(board, func(o Task) bool { return o.Ref == whole && !o.ended() }) {
+			whole = ""
+		}
+		got := Task{was.Ref, is.Title, is.Description, is.Priority, is.Labels, needs, name[is.Parent], "", was.Made, was.Changed}
+		wanted := Task{was.Ref, was.Title, was.Description, was.Priority, was.Labels, left, whole, "", was.Made, was.Changed}
 		if !reflect.DeepEqual(got, wanted) {
 			rt.Fatalf("%s:\n%+v\nwas\n%+v\nin\n%s", form, got, wanted, data)
 		}

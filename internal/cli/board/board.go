@@ -31,11 +31,14 @@ func Commands(k *kit.Kit) []*cobra.Command {
 	f.StringVar(&in.Status, "status", "", "only these states, behind commas: open, blocked, claimed, in_progress, done, cancelled")
 	f.StringVar(&in.Text, "text", "", "only tasks with these words")
 	f.StringVar(&in.Label, "label", "", "only tasks with this label; with several, behind commas, those that have them all")
+	f.StringVar(&in.Under, "under", "", "only parts of this task, and their parts")
 	f.BoolVar(&in.All, "all", false, "done and cancelled ones, too")
+	f.BoolVar(&in.Archived, "archived", false, "only tasks that were put away")
 	cmd.AddCommand(newAdd(k), newPlan(k), newUpdate(k), newDone(k), newBlock(k), newHandoff(k), newDepend(k), newFinding(k), newFindings(k),
 		newShow(k), newEdit(k), newCancel(k), newComment(k), task(k, "reopen", "Open a done or cancelled task again", peer.BoardReopen),
 		task(k, "claim", "Claim a task", peer.BoardClaim), task(k, "unclaim", "Release a task back to open", peer.BoardUnclaim),
-		task(k, "take-back", "Free a task whose holder is gone", peer.BoardTakeBack), newStart(k), newImport(k), newExport(k))
+		task(k, "take-back", "Free a task whose holder is gone", peer.BoardTakeBack), newStart(k), newImport(k), newExport(k),
+		newGraph(k), newArchive(k), newHistory(k))
 	for _, c := range append(cmd.Commands(), cmd) {
 		space.Choose(c)
 	}
@@ -57,7 +60,7 @@ func newAdd(k *kit.Kit) *cobra.Command {
 	var in peer.AddIn
 	cmd := &cobra.Command{Use: "add TITLE", Short: "Add a task",
 		Example: "  tandem board add 'Fix auth' --priority critical --depends-on T-a1b2c3\n" +
-			"  tandem board add 'Round the cents' --label billing,easy", Args: cobra.ExactArgs(1),
+			"  tandem board add 'Round the cents' --label billing,easy --parent T-a1b2c3", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Title = args[0]
 			return space.Say(k, cmd, peer.BoardAdd, in)
@@ -68,13 +71,14 @@ func newAdd(k *kit.Kit) *cobra.Command {
 	f.StringSliceVar(&in.DependsOn, "depends-on", nil, "ids of tasks that must be done first")
 	f.StringVar(&in.Assignee, "assign", "", "a peer's username")
 	f.StringSliceVar(&in.Labels, "label", nil, "a label to find it by; several behind commas")
+	f.StringVar(&in.Parent, "parent", "", "the id of the task that it is part of")
 	return cmd
 }
 
 func newPlan(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{Use: "plan FILE", Short: "Add several tasks from a JSON file (- is standard input)",
-		Long: `Add several tasks at once from {"tasks":[{"title":…,"ref":…,"depends_on":[…],"assignee":…,"priority":…,"labels":[…]}]}. ` +
-			`A task may depend on an earlier one of the plan by its ref, its title or its number.`,
+		Long: `Add several tasks at once from {"tasks":[{"title":…,"ref":…,"depends_on":[…],"assignee":…,"priority":…,"labels":[…],` +
+			`"parent":…}]}. A task may depend on an earlier one of the plan by its ref, its title or its number.`,
 		Example: "  tandem board plan plan.json", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := read(k, args[0])

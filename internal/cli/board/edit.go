@@ -18,11 +18,12 @@ func newShow(k *kit.Kit) *cobra.Command {
 
 func newEdit(k *kit.Kit) *cobra.Command {
 	var in peer.EditIn
-	cmd := &cobra.Command{Use: "edit ID", Short: "Change a task's title, description, priority or labels",
-		Long: "Change a task's title, description, priority or labels; what you leave out stays. Its creator may, its holder, " +
-			"or a person who is present.",
+	cmd := &cobra.Command{Use: "edit ID", Short: "Change a task's title, description, priority, labels or parent",
+		Long: "Change a task's title, description, priority, labels or what it is part of; what you leave out stays. Its creator may, " +
+			"its holder, or a person who is present.",
 		Example: "  tandem board edit T-a1b2c3 --title 'Fix auth on mobile' --priority high\n" +
-			"  tandem board edit T-a1b2c3 --label auth,mobile --unlabel easy", Args: cobra.ExactArgs(1),
+			"  tandem board edit T-a1b2c3 --label auth,mobile --unlabel easy\n  tandem board edit T-d4e5f6 --parent T-a1b2c3",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.TaskID = args[0]
 			return space.Say(k, cmd, peer.BoardEdit, in)
@@ -33,6 +34,7 @@ func newEdit(k *kit.Kit) *cobra.Command {
 	f.StringVar(&in.Priority, "priority", "", "critical, high, medium or low")
 	f.StringSliceVar(&in.Labels, "label", nil, "a label that it gets; several behind commas")
 	f.StringSliceVar(&in.Unlabel, "unlabel", nil, "a label that it is to have no longer; several behind commas")
+	f.StringVar(&in.Parent, "parent", "", "the id of the task that it is part of; none takes it out of the one it is in")
 	f.Int64Var(&in.IfVer, "if-version", 0, "only when the task is at this version")
 	return cmd
 }

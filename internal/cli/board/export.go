@@ -63,7 +63,7 @@ func newExport(k *kit.Kit) *cobra.Command {
 func export(cmd *cobra.Command, k *kit.Kit, in peer.BoardIn, out Exported) error {
 	board, err := op.Do(cmd.Context(), k, peer.BoardShow, in)
 	if err != nil {
-		return err
+		return space.Spoken(err)
 	}
 	var tasks []lists.Task
 	for _, l := range board.Tasks {

@@ -64,6 +64,11 @@ func add(cmd *cobra.Command, k *kit.Kit, tasks []peer.PlanTask, which peer.Which
 					t.DependsOn[i] = ids[d]
 				}
 			}
+			if whole := t.Parent; ids[whole] != "" {
+				t.Parent = ids[whole]
+			} else if !slices.ContainsFunc(part, func(o peer.PlanTask) bool { return o.Ref == whole }) {
+				t.Parent = "" // of a later plan: it is told when that is there
+			}
 			in.Tasks = append(in.Tasks, t)
 		}
 		out, err := op.Do(cmd.Context(), k, peer.BoardPlan, in)
@@ -77,6 +82,15 @@ func add(cmd *cobra.Command, k *kit.Kit, tasks []peer.PlanTask, which peer.Which
 			ids[part[i].Ref] = string(l.ID)
 		}
 		all.Tasks = append(all.Tasks, out.Tasks...)
+	}
+	for i, t := range tasks {
+		if l := &all.Tasks[i]; t.Parent != "" && l.Parent == "" {
+			out, err := op.Do(cmd.Context(), k, peer.BoardEdit, peer.EditIn{TaskID: string(l.ID), Parent: ids[t.Parent], Which: which})
+			if err != nil {
+				return fmt.Errorf("all tasks were added, and then %s could not be made a part of another: %w", l.ID, err)
+			}
+			*l = out.Task
+		}
 	}
 	return k.Show(all, func(w io.Writer) {
 		for _, l := range all.Tasks {

@@ -33,7 +33,7 @@ func attach(k *kit.Kit, cmd *cobra.Command, files []string) (ids []string, err e
 		}
 		out, err := op.Do(cmd.Context(), k, peer.SpaceAttach, in)
 		if err != nil {
-			return nil, spokenError(err)
+			return nil, Spoken(err)
 		}
 		ids = append(ids, out.ID)
 	}
@@ -84,7 +84,7 @@ func newAttachment(k *kit.Kit) *cobra.Command {
 			}
 			out, err := op.Do(cmd.Context(), k, peer.SpaceAttachment, in)
 			if err != nil {
-				return spokenError(err)
+				return Spoken(err)
 			}
 			to := as
 			if to == "" {

@@ -46,7 +46,7 @@ func Say[In, Out any](k *kit.Kit, cmd *cobra.Command, act op.Def[In, Out], in In
 	}
 	var raw json.RawMessage
 	if err := k.Call(cmd.Context(), string(act), in, &raw); err != nil {
-		return spokenError(err)
+		return Spoken(err)
 	}
 	var said peer.Said
 	if err := json.Unmarshal(raw, &said); err != nil {

@@ -27,6 +27,7 @@ var commands = map[string]string{
 	"intandem_board": "tandem board", "intandem_add_task": "tandem board add", "intandem_claim_task": "tandem board claim",
 	"intandem_unclaim_task": "tandem board unclaim",
 	"intandem_edit_task":    "tandem board edit", "intandem_reopen_task": "tandem board reopen", "intandem_cancel_task": "tandem board cancel",
+	"intandem_archive_task": "tandem board archive",
 	"intandem_comment_task": "tandem board comment", "intandem_depend_task": "tandem board depend",
 	"intandem_update_task": "tandem board", "intandem_plan": "tandem board add", "intandem_finding": "tandem board finding",
 	"intandem_findings":     "tandem board findings",
@@ -75,8 +76,8 @@ func answer(op, text string) string {
 	return text
 }
 
-// spokenError is a failure for a person.
-func spokenError(err error) error {
+// Spoken is a failure for a person: it names commands where the one for an agent names tools.
+func Spoken(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return err

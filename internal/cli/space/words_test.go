@@ -38,7 +38,7 @@ func TestPeopleAreToldCommands(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	}
-	err := spokenError(fault.New(fault.Conflict, "space", "Not connected.").WithNext("call intandem_join"))
+	err := Spoken(fault.New(fault.Conflict, "space", "Not connected.").WithNext("call intandem_join"))
 	if f := fault.Public(err); f.Kind != fault.Conflict || f.Next != "call tandem space join" {
 		t.Errorf("%+v", f)
 	}

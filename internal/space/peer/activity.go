@@ -20,6 +20,8 @@ type ActivityIn struct {
 	Limit    int   `json:"limit,omitempty" jsonschema:"at most this many, 30 when left out"`
 	Before   int64 `json:"before,omitempty" jsonschema:"only entries before this number, to page back"`
 	Receipts bool  `json:"receipts,omitempty" jsonschema:"what was told about how far messages came, too"`
+
+	Task string `json:"task_id,omitempty" jsonschema:"only what happened to this task, and what was said of it"`
 	Which
 }
 
@@ -55,6 +57,9 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 	if in.Receipts {
 		but = ""
 	}
+	if in.Task != "" {
+		return r.taskHistory(ctx, s, in, stale)
+	}
 	rows, err := r.db.Query(ctx,
 		"SELECT entry FROM peer_log WHERE tenant = ? AND space = ? AND line = ? AND seq < ? AND class <> ? ORDER BY seq DESC LIMIT ?",
 		s.tenant, s.space, s.log, min(in.Before, s.seq+1), but, in.Limit)
@@ -68,6 +73,12 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 	if err != nil {
 		return out, err
 	}
+	out.told(stale)
+	return out, nil
+}
+
+// told puts entries, newest first, into order and words.
+func (out *Activities) told(stale string) {
 	if out.Entries == nil {
 		out.Entries = []Activity{}
 	}
@@ -84,7 +95,6 @@ func (r *Room) opActivity(ctx context.Context, in ActivityIn) (Activities, error
 		b.WriteString("\nNot up to date: " + stale)
 	}
 	out.Text = b.String()
-	return out, nil
 }
 
 // activity puts an entry into words: structure for all, content only where this

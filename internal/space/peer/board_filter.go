@@ -19,7 +19,10 @@ type BoardIn struct {
 	Status string `json:"status,omitempty" jsonschema:"only these states, behind commas: open, blocked, claimed, in_progress, done, cancelled"`
 	Text   string `json:"text,omitempty" jsonschema:"only tasks with these words in title, description, labels, result or comments"`
 	Label  string `json:"label,omitempty" jsonschema:"only tasks with this label; with several, behind commas, those that have them all"`
+	Under  string `json:"under,omitempty" jsonschema:"only parts of this task, and their parts"`
 	All    bool   `json:"all,omitempty" jsonschema:"done and cancelled ones, too"`
+
+	Archived bool `json:"archived,omitempty" jsonschema:"only tasks that were put away"`
 	Which
 }
 
@@ -46,12 +49,12 @@ func (in BoardIn) check() error {
 
 // filters says whether some kind of task was asked for.
 func (in BoardIn) filters() bool {
-	return in.Mine || in.Ready || in.Status != "" || in.Text != "" || in.Label != ""
+	return in.Archived || in.Mine || in.Ready || in.Status != "" || in.Text != "" || in.Label != "" || in.Under != ""
 }
 
 // leavesOut says whether a task is not shown only because it has ended.
 func (in BoardIn) leavesOut(t board.Task) bool {
-	return t.Status.Ended() && !in.All && in.Status == "" && in.TaskID == ""
+	return t.Status.Ended() && !in.All && !in.Archived && in.Status == "" && in.TaskID == ""
 }
 
 // wants says whether a task is one of those that were asked for.

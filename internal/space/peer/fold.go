@@ -180,8 +180,15 @@ func (s *seat) foldBoard(e *space.Entry, evs []board.Event, content []byte) erro
 			if json.Unmarshal(content, &n) == nil {
 				if ev.Kind == board.KindEdit {
 					w.Labels = unlabelled(w.Labels, n.Unlabel)
+					if n.Apart {
+						w.Parent = ""
+					}
 				}
 				w = w.after(ev, n.TaskWords, e.At)
+			}
+			var c CommentWords
+			if ev.Kind == board.KindComment && json.Unmarshal(content, &c) == nil && c.Away != "" {
+				w.Archived = c.Away == AwayPut && s.board[ev.Task].Status.Ended()
 			}
 		}
 		s.words[ev.Task] = w
@@ -199,6 +206,8 @@ func (w TaskWords) after(ev board.Event, n TaskWords, at int64) TaskWords {
 		}
 		w.Comments = w.Comments[max(0, len(w.Comments)-keptComments):]
 		return w
+	case board.KindReopen:
+		w.Archived = false
 	case board.KindEdit: // why it is blocked stays
 		n.Reason = w.Reason
 	}
@@ -214,6 +223,9 @@ func (w TaskWords) with(n TaskWords) TaskWords {
 	}
 	if n.Result != "" {
 		w.Result = n.Result
+	}
+	if n.Parent != "" {
+		w.Parent = n.Parent
 	}
 	w.Reason, w.Labels = n.Reason, labelled(w.Labels, n.Labels)
 	return w

@@ -38,6 +38,7 @@ const (
 	SpaceWhoami     = op.Def[Nothing, Who]("space.whoami")
 
 	BoardAdd      = op.Def[AddIn, Tasked]("board.add")
+	BoardArchive  = op.Def[ArchiveIn, Tasked]("board.archive")
 	BoardCancel   = op.Def[CancelIn, Tasked]("board.cancel")
 	BoardClaim    = op.Def[TaskIn, Tasked]("board.claim")
 	BoardComment  = op.Def[CommentIn, Tasked]("board.comment")

@@ -36,7 +36,7 @@ func TestLabels(t *testing.T) {
 
 // A member's program of before has the same task, without what it does not know.
 func TestAnEditIsReadByAnOlderProgram(t *testing.T) {
-	data, err := json.Marshal(EditWords{TaskWords{Title: "new", Labels: []string{"a"}}, []string{"b"}})
+	data, err := json.Marshal(EditWords{TaskWords: TaskWords{Title: "new", Labels: []string{"a"}}, Unlabel: []string{"b"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,10 @@ type Line struct {
 	Job         string `json:"job,omitempty"`
 	JobState    string `json:"job_state,omitempty"`
 	CreatorName string `json:"created_by,omitempty"`
+
+	// Parts are the tasks that are part of it, and PartsDone how many of them are done or cancelled.
+	Parts     []board.TaskID `json:"parts,omitempty"`
+	PartsDone int            `json:"parts_done,omitempty"`
 }
 
 // BoardOut is the board.
@@ -44,6 +48,8 @@ type BoardOut struct {
 
 func (s *seat) line(t board.Task) Line {
 	l := Line{Task: t, TaskWords: s.words[t.ID], CreatorName: s.name(seal.MemberID(t.Creator))}
+	l.Parts, l.PartsDone = s.parts(t.ID)
+	l.Archived = l.Archived && t.Status.Ended() // whatever a member says: what is to be done is not put out of sight
 	l.Comments = slices.Clone(l.Comments)
 	for i := range l.Comments {
 		l.Comments[i].By = s.name(seal.MemberID(l.Comments[i].By))
@@ -67,6 +73,15 @@ func (l Line) String() string {
 	}
 	if len(l.Needs) > 0 {
 		fmt.Fprintf(&b, " (depends on: %s)", join(l.Needs))
+	}
+	if l.Archived {
+		b.WriteString("\n  Archived")
+	}
+	if l.Parent != "" {
+		fmt.Fprintf(&b, "\n  Part of: %s", escape(string(l.Parent)))
+	}
+	if len(l.Parts) > 0 {
+		fmt.Fprintf(&b, "\n  Parts: %d of %d done: %s", l.PartsDone, len(l.Parts), join(l.Parts))
 	}
 	if len(l.Labels) > 0 {
 		fmt.Fprintf(&b, "\n  Labels: %s", escape(strings.Join(l.Labels, ", ")))
@@ -125,11 +140,14 @@ func (r *Room) opBoard(ctx context.Context, in BoardIn) (BoardOut, error) {
 		if !t.Status.Ended() {
 			out.Labels = append(out.Labels, l.Labels...)
 		}
+		if l.Archived != in.Archived && in.TaskID == "" {
+			continue
+		}
 		if in.leavesOut(t) {
 			ended++
 			continue
 		}
-		if !in.wants(l, string(s.me.Card().ID)) {
+		if !in.wants(l, string(s.me.Card().ID)) || in.Under != "" && !s.within(t.ID, board.TaskID(in.Under)) {
 			continue
 		}
 		out.Tasks = append(out.Tasks, l)
@@ -167,6 +185,7 @@ type AddIn struct {
 	DependsOn   []string `json:"depends_on,omitempty" jsonschema:"ids of tasks that must be done first"`
 	Assignee    string   `json:"assignee,omitempty" jsonschema:"a peer's username"`
 	Labels      []string `json:"labels,omitempty" jsonschema:"up to 20 words to find it by"`
+	Parent      string   `json:"parent,omitempty" jsonschema:"id of the task that it is part of"`
 	Which
 }
 
@@ -228,6 +247,10 @@ func (r *Room) opAdd(ctx context.Context, in AddIn) (Tasked, error) {
 		return Tasked{}, err
 	}
 	defer s.mu.Unlock()
+	parent, err := s.asParent("", in.Parent)
+	if err != nil {
+		return Tasked{}, err
+	}
 	c := board.Clear{Prio: prio}
 	for _, d := range in.DependsOn {
 		c.Needs = append(c.Needs, board.TaskID(strings.TrimSpace(d)))
@@ -242,7 +265,7 @@ func (r *Room) opAdd(ctx context.Context, in AddIn) (Tasked, error) {
 	for range 5 {
 		c.Task = s.freeID()
 		_, err = r.send(ctx, s, thing{class: "task.add", clear: c, content: TaskWords{Title: in.Title, Description: in.Description,
-			Labels: labels}})
+			Labels: labels, Parent: parent}})
 		var taken bool
 		if f := fault.Public(err); err != nil && f.Data["taken"] != "" {
 			taken = true

@@ -19,13 +19,14 @@ type EditIn struct {
 
 	Labels  []string `json:"labels,omitempty" jsonschema:"labels that it gets besides those it has"`
 	Unlabel []string `json:"unlabel,omitempty" jsonschema:"labels that it is to have no longer"`
+	Parent  string   `json:"parent,omitempty" jsonschema:"id of the task that it is part of; none when it is to be part of no other"`
 	Which
 }
 
 func (r *Room) opEdit(ctx context.Context, in EditIn) (Tasked, error) {
-	if in.Title == "" && in.Description == "" && in.Priority == "" && len(in.Labels)+len(in.Unlabel) == 0 {
+	if in.Title == "" && in.Description == "" && in.Priority == "" && in.Parent == "" && len(in.Labels)+len(in.Unlabel) == 0 {
 		return Tasked{}, fault.New(fault.Invalid, "board.edit", "say what is to be different").
-			WithNext("give a title, a description, a priority or labels")
+			WithNext("give a title, a description, a priority, labels or a parent")
 	}
 	labels, err := checkLabels(in.Labels)
 	if err != nil {
@@ -34,9 +35,21 @@ func (r *Room) opEdit(ctx context.Context, in EditIn) (Tasked, error) {
 	if err := checkLengths(in.Title, in.Description); err != nil {
 		return Tasked{}, err
 	}
-	return r.act(ctx, board.KindEdit, board.Clear{Task: board.TaskID(in.TaskID), Prio: board.Priority(in.Priority), IfVer: in.IfVer},
-		EditWords{TaskWords{Title: in.Title, Description: in.Description, Labels: labels}, in.Unlabel},
-		func(l Line) string { return fmt.Sprintf("Edited task %s\n%s", l.ID, l) })
+	c := board.Clear{Task: board.TaskID(in.TaskID), Prio: board.Priority(in.Priority), IfVer: in.IfVer}
+	if err := board.CheckID(c.Task); err != nil {
+		return Tasked{}, err
+	}
+	s, err := r.enterSeat(ctx)
+	if err != nil {
+		return Tasked{}, err
+	}
+	defer s.mu.Unlock()
+	w := EditWords{TaskWords: TaskWords{Title: in.Title, Description: in.Description, Labels: labels}, Unlabel: in.Unlabel,
+		Apart: in.Parent == Apart}
+	if w.Parent, err = s.asParent(c.Task, in.Parent); err != nil {
+		return Tasked{}, err
+	}
+	return r.actOn(ctx, s, board.KindEdit, c, w, func(l Line) string { return fmt.Sprintf("Edited task %s\n%s", l.ID, l) })
 }
 
 func (r *Room) opReopen(ctx context.Context, in TaskIn) (Tasked, error) {

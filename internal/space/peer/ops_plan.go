@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ type PlanTask struct {
 	Assignee    string   `json:"assignee,omitempty" jsonschema:"a peer's username"`
 	Priority    string   `json:"priority,omitempty"`
 	Labels      []string `json:"labels,omitempty" jsonschema:"up to 20 words to find it by"`
+	Parent      string   `json:"parent,omitempty" jsonschema:"the task that it is part of: an id on the board, or the ref of any task of this plan"`
 	Ref         string   `json:"ref,omitempty" jsonschema:"a name for this task inside the plan, for depends_on"`
 	DependsOn   []string `json:"depends_on,omitempty" jsonschema:"ids of tasks on the board, or of tasks earlier in this plan: ref, exact title, or number in the list (1 is the first)"`
 }
@@ -82,6 +84,9 @@ func (r *Room) opPlan(ctx context.Context, in PlanIn) (Planned, error) {
 		if w.Labels, err = checkLabels(t.Labels); err != nil {
 			return Planned{}, err
 		}
+		if w.Parent, err = s.planned(in.Tasks, ids, i); err != nil {
+			return Planned{}, err
+		}
 		words.Tasks = append(words.Tasks, w)
 	}
 	if _, err := r.send(ctx, s, thing{class: board.ClassPlan, clear: c, content: words}); err != nil {
@@ -118,6 +123,25 @@ func (r *Room) tellAssignees(ctx context.Context, s *seat, tasks ...Line) (faile
 		}
 	}
 	return failed
+}
+
+// planned is what a task of a plan is part of.
+func (s *seat) planned(tasks []PlanTask, ids []board.TaskID, i int) (board.TaskID, error) {
+	named := strings.TrimSpace(tasks[i].Parent)
+	for at, seen := i, 0; named != "" && seen <= len(tasks); seen++ {
+		next := slices.IndexFunc(tasks, func(t PlanTask) bool { return t.Ref != "" && t.Ref == strings.TrimSpace(tasks[at].Parent) })
+		if next < 0 {
+			break
+		}
+		if at = next; at == i {
+			return "", fault.New(fault.Invalid, "board.plan", "%q is part of itself", clip(tasks[i].Title)).
+				WithNext("leave out one of these parents")
+		}
+	}
+	if at := slices.IndexFunc(tasks, func(t PlanTask) bool { return t.Ref != "" && t.Ref == named }); at >= 0 {
+		return ids[at], nil
+	}
+	return s.asParent("", named)
 }
 
 func (s *seat) planIDs(n int) []board.TaskID {

@@ -56,13 +56,33 @@ type TaskWords struct {
 
 	Comments []Comment `json:"comments,omitempty"` // oldest first
 	Labels   []string  `json:"labels,omitempty"`
+
+	Parent   board.TaskID `json:"parent,omitempty"`   // the task that it is part of
+	Archived bool         `json:"archived,omitempty"` // it is over, and out of the way
 }
 
 // EditWords are what an edit says: what it names is different from then on. Labels are added.
 type EditWords struct {
 	TaskWords
 	Unlabel []string `json:"unlabel,omitempty"` // labels that it has no longer
+	Apart   bool     `json:"apart,omitempty"`   // it is part of no other any more
 }
+
+// CommentWords are what a comment says. One that has no comment puts the task away, or brings it back: the host and older programs see a
+// comment, and nothing in it.
+type CommentWords struct {
+	TaskWords
+	Away Away `json:"away,omitempty"`
+}
+
+// Away says what becomes of a task that is over.
+type Away string
+
+// It is put into the archive, or brought back from there.
+const (
+	AwayPut  Away = "put"
+	AwayBack Away = "back"
+)
 
 // Comment is a member's word on a task.
 type Comment struct {

@@ -649,7 +649,13 @@ your-server> tandem board edit T-a1b2c3 --title 'Fix auth on mobile' --priority 
   shows Fix auth on mobile
 your-server> tandem board edit T-a1b2c3 --label auth,mobile --unlabel easy
   shows Labels: auth, mobile
-your-server> tandem board add 'Round the cents' --label billing,easy
+your-server> tandem board edit T-d4e5f6 --parent T-a1b2c3
+  shows Part of: T-a1b2c3
+your-server> tandem board graph
+  shows BLOCKED - Ship it
+your-server> tandem board graph --under T-a1b2c3 --all
+  shows Ship it
+your-server> tandem board add 'Round the cents' --label billing,easy --parent T-a1b2c3
 your-server> tandem board export
   shows labels: billing, easy
 your-server> tandem board export tasks.jsonl
@@ -669,6 +675,14 @@ not run: it wants a holder that was not seen for minutes, which space_closed_hol
 your-server$ tandem board claim T-a1b2c3
 your-server> tandem board handoff T-a1b2c3 NeonOtter --note 'tests are green'
 laptop> tandem board done T-a1b2c3 --result 'patched in 1.2'
+your-server> tandem board archive T-a1b2c3
+  shows Put away: 1
+your-server> tandem board archive T-a1b2c3 --back
+  shows Brought back: 1
+your-server> tandem board archive --older 720h
+  shows Put away: 0
+your-server> tandem board history T-a1b2c3
+  shows finished a task
 your-server> tandem board finding auth 'token leaks into the log' --severity high --task T-a1b2c3
 your-server> tandem board findings --severity high
 your-server$ echo '{"tasks":[{"title":"one","ref":"a"},{"title":"two","depends_on":["a"]}]}' >plan.json
