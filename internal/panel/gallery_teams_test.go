@@ -22,7 +22,9 @@ func sampleTeams() TeamsView {
 func sampleTeam() TeamView {
 	return TeamView{Now: galleryNow, May: true, Team: &wire.Team{ID: "team_01jcq2v7m3k9t4x8w5z6y7r2pd", State: wire.Working,
 		Goal: "Move billing to the new API", Folder: "/home/me/src/atlas", Onto: "main", Agents: 3, Lead: "claude",
-		Budget: job.Budget{Tokens: 2_000_000}, Spent: &wire.Spent{Cents: 120, Tokens: 412_000, Turns: 14}, Version: 2, ApprovedBy: "owner",
+		Budget: job.Budget{Tokens: 2_000_000}, Spent: &wire.Spent{Cents: 120, Tokens: 412_000, Turns: 14},
+		Expected: &wire.Expected{Spent: wire.Spent{Cents: 310, Tokens: 1_020_000, Turns: 36}, End: after(time.Hour)},
+		Version:  2, ApprovedBy: "owner",
 		MovedAt: before(20 * time.Minute),
 		Tasks: []*wire.Task{
 			{Item: wire.Item{Name: "client", Text: "Write the client of the new API", Agent: "claude", Check: "go test ./..."}, Stage: wire.Merged,

@@ -176,6 +176,12 @@ func (v TeamView) facts() []ui.Pair {
 		out = append(out, ui.Pair{Key: "Used", Value: fmt.Sprintf("%s tokens, %s turns, %.2f USD where the price is known", ui.Count(s.Tokens),
 			ui.Count(s.Turns), s.Cents/100)})
 	}
+	out = append(out, ui.Pair{Key: "Time", Value: v.Took(v.Now).String()})
+	if e := v.Expected; e != nil {
+		said := "%s tokens, %s turns, %.2f USD, until about %s, if the rest goes as what is merged went"
+		out = append(out, ui.Pair{Key: "Expected", Value: fmt.Sprintf(said,
+			ui.Count(e.Tokens), ui.Count(e.Turns), e.Cents/100, ui.Stamp(e.End))})
+	}
 	if !v.Until.IsZero() {
 		out = append(out, ui.Pair{Key: "Until", Value: v.Until.Format(time.RFC3339)})
 	}

@@ -241,7 +241,8 @@ func (r *Room) read(ctx context.Context, in wire.IDIn) (*wire.Team, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Spent, t.Needs = r.spent(ctx, t), r.needs(ctx, t)
+	lead, tasks := r.used(ctx, t)
+	t.Spent, t.Expected, t.Needs = wire.Total(lead, tasks), t.Expect(lead, tasks, r.DB.Now()), r.needs(ctx, t)
 	return &t.Team, nil
 }
 
@@ -253,31 +254,42 @@ func (r *Room) needs(ctx context.Context, t *Team) []job.Need {
 	return r.Needs(ctx, t.Session)
 }
 
-// spent adds up what the sessions of a team used, as far as its starter may see them.
+// spent is what the sessions of a team used together.
 func (r *Room) spent(ctx context.Context, t *Team) *wire.Spent {
-	as, out := op.WithCaller(ctx, t.Caller), &wire.Spent{}
-	sessions := []string{t.Session}
-	for _, k := range t.Tasks {
-		if k.Job == "" {
-			continue
+	return wire.Total(r.used(ctx, t))
+}
+
+// used is what a team's lead and each of its tasks used, as far as its starter may see their sessions.
+func (r *Room) used(ctx context.Context, t *Team) (lead wire.Spent, tasks []wire.Spent) {
+	as := op.WithCaller(ctx, t.Caller)
+	of := func(sessions ...string) (out wire.Spent) {
+		for _, s := range sessions {
+			if s == "" {
+				continue
+			}
+			u, err := r.Used(as, s)
+			if err != nil {
+				continue // one that is gone says nothing
+			}
+			out.Cents += u.Cost.Dollars() * 100
+			out.Tokens += u.Tokens
+			out.Turns += u.Turns
 		}
-		if j, err := op.Do(as, r.Rooms, job.Get, job.IDIn{ID: k.Job}); err == nil {
-			sessions = append(append(sessions, j.Session), j.Former...)
-			for _, l := range j.Reviews {
-				sessions = append(sessions, l.Session)
+		return out
+	}
+	for _, k := range t.Tasks {
+		var sessions []string
+		if k.Job != "" {
+			if j, err := op.Do(as, r.Rooms, job.Get, job.IDIn{ID: k.Job}); err == nil {
+				sessions = append([]string{j.Session}, j.Former...)
+				for _, l := range j.Reviews {
+					sessions = append(sessions, l.Session)
+				}
 			}
 		}
+		tasks = append(tasks, of(sessions...))
 	}
-	for _, s := range slices.DeleteFunc(sessions, func(s string) bool { return s == "" }) {
-		u, err := r.Used(as, s)
-		if err != nil {
-			continue // one that is gone says nothing
-		}
-		out.Cents += u.Cost.Dollars() * 100
-		out.Tokens += u.Tokens
-		out.Turns += u.Turns
-	}
-	return out
+	return of(t.Session), tasks
 }
 
 func (r *Room) wait(ctx context.Context, in wire.WaitIn) (*wire.Team, error) {

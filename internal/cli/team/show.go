@@ -54,6 +54,10 @@ func show(w io.Writer, t *wire.Team) {
 		}
 		fmt.Fprintf(w, "used: %d tokens, %d turns, %.2f USD where the price is known%s\n", s.Tokens, s.Turns, s.Cents/100, of)
 	}
+	if e := t.Expected; e != nil {
+		fmt.Fprintf(w, "expected in the end: %d tokens, %d turns, %.2f USD, at about %s\n", e.Tokens, e.Turns, e.Cents/100,
+			e.End.UTC().Format("2006-01-02 15:04 UTC"))
+	}
 	if t.Report != "" {
 		fmt.Fprintf(w, "report:\n%s", kit.Visible(t.Report))
 	}

@@ -143,6 +143,7 @@ type Team struct {
 	Events     []Happened `json:"events,omitempty" jsonschema:"the newest, oldest first"`
 	Report     string     `json:"report,omitempty" jsonschema:"made by tandem from what happened, when it is done"`
 	Spent      *Spent     `json:"spent,omitempty" jsonschema:"when one team is read"`
+	Expected   *Expected  `json:"expected,omitempty" jsonschema:"in the end, when one team is read of which something is merged and something is not"`
 }
 
 // StartIn starts a team.
