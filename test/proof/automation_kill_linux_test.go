@@ -321,10 +321,11 @@ func (c *chained) goesOn(until <-chan struct{}, settles bool) (ended bool) {
 	}
 }
 
-// atSomeInstant kills the first server, and says when it is dead.
-func (c *chained) atSomeInstant(random *rand.Rand) <-chan struct{} {
+// atSomeInstant kills the first server, and says when it is dead. Each kill of one run has longer to come than the one before: on a
+// machine that is busy a start alone takes as long as the first, and nothing would ever go on.
+func (c *chained) atSomeInstant(random *rand.Rand, before int) <-chan struct{} {
 	dead := make(chan struct{})
-	victim, wait := c.first, time.Duration(random.IntN(600_000))*time.Microsecond
+	victim, wait := c.first, time.Duration(random.IntN(600_000+50_000*before))*time.Microsecond
 	time.AfterFunc(wait, func() {
 		killGroup(victim.cmd.Process.Pid) //nolint:errcheck // it is waited for
 		<-victim.done
@@ -348,8 +349,8 @@ func TestAKillFromOutsideRepeatsNoEffect(t *testing.T) {
 	began := time.Now()
 	for killed := 0; killed < kills; runs++ {
 		c.begin()
-		for ended := false; !ended; {
-			dead := c.atSomeInstant(random)
+		for before, ended := 0, false; !ended; before++ {
+			dead := c.atSomeInstant(random, before)
 			ended = c.goesOn(dead, true)
 			<-dead
 			killed++
@@ -401,7 +402,7 @@ func TestAFellowTakesARunOver(t *testing.T) {
 	doingWell(c, session.FolderGrant, session.FolderIn{Path: c.folder})
 	for range testenv.Rounds(10) {
 		c.begin()
-		dead := c.atSomeInstant(random)
+		dead := c.atSomeInstant(random, 0)
 		ended := c.goesOn(dead, false)
 		<-dead
 		killed := time.Now()
