@@ -157,25 +157,31 @@ func (d *Driver) present(ctx context.Context, id string) *seat {
 	return d.live(id)
 }
 
-// adopt takes up a seat after a start: its program runs on, or its terminal is gone and the conversation is resumed.
+// adopt takes up a seat after a start: its program runs on, or its terminal is gone and the conversation is resumed. A machine that goes
+// down may end terminals before the server, which then saw them go: they come back, too.
 func (d *Driver) adopt(ctx context.Context, r *row) error {
 	if err := d.tmux.Missing(); err != nil {
 		return err
 	}
 	s := d.seat(r)
 	s.met.Store(false)
-	if _, err := d.tmux.Pane(ctx, r.Name); fault.Is(err, fault.NotFound) && !r.State.Gone() {
+	if _, err := d.tmux.Pane(ctx, r.Name); fault.Is(err, fault.NotFound) && (!r.State.Gone() || r.wentAlong()) {
 		if err := s.endLost(ctx, "the terminal is gone"); err != nil {
 			return err
 		}
 		if err := s.launch(ctx); err != nil {
-			s.set(Crashed, "tmux", fault.Public(err).Msg)
+			s.set(Crashed, terminalGone, fault.Public(err).Msg)
 		}
 	} else if err := s.listen(); err != nil {
 		return err
 	}
 	d.start(s)
 	return nil
+}
+
+// wentAlong says that a program did not end by itself, and that nobody closed it. A relay looks after its own.
+func (r *row) wentAlong() bool {
+	return r.State == Crashed && r.Relay == "" && (r.Signal == terminalGone || r.Signal == toldToEnd)
 }
 
 // seat makes the live side of a row.

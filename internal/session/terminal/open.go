@@ -43,8 +43,9 @@ func (d *Driver) Open(ctx context.Context, in OpenIn) (Seat, error) {
 	switch {
 	case err == nil && old.ClosedAt.IsZero():
 		if in.Resume { // it goes on where it was, whoever asks from wherever
-			in.Cwd, in.Agent = orElse(in.Cwd, orElse(old.Repo, old.Folder)), orElse(in.Agent, old.Agent)
+			in.Cwd = orElse(in.Cwd, orElse(old.Repo, old.Folder))
 		}
+		in.Agent = orElse(in.Agent, old.Agent)
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return Seat{}, err
 	default:
@@ -201,14 +202,14 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string,
 		return Seat{}, fault.New(fault.Conflict, "session.open", "the name %s is taken", in.Name)
 	case old.Relay != "" && in.Relay == "":
 		return Seat{}, owned(old)
-	case in.Agent != old.Agent:
-		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).
-			WithNext("open it as that, or close it first")
 	case d.present(ctx, old.Session) != nil:
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is open already", in.Name).WithNext("send to it, or close it first")
+	case in.Agent != old.Agent:
+		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).
+			WithNext("start it again as that: tandem session open %s --resume; or close it first", in.Name)
 	case folder != orElse(old.Repo, old.Folder):
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s works in %s", in.Name, old.Folder).
-			WithNext("open it there, or close it first")
+			WithNext("start it again there: tandem session open %s --resume; or close it first", in.Name)
 	}
 	if err := d.driven(ctx, old); err != nil {
 		return Seat{}, err

@@ -30,7 +30,7 @@ func TestOpenCode(t *testing.T) {
 	h.give()
 	var s terminal.Seat
 	began := time.Now()
-	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 13}}, &s)
+	h.call("session.open", terminal.OpenIn{Name: "a", Cwd: h.project, Agent: "opencode", Budget: session.Budget{Turns: 14}}, &s)
 	// on a busy machine after open stopped waiting
 	h.eventually("it is ready", func() bool { s = h.seat("a"); return s.State != terminal.Starting })
 	t.Logf("%s after %s", s.State, time.Since(began))
@@ -46,6 +46,17 @@ func TestOpenCode(t *testing.T) {
 	h.eventually("the terminal shows it", func() bool { return strings.Contains(h.shown("a"), "plain words") })
 
 	h.wears(s)
+	// Everything ends, the terminals first, as when a machine goes down in order: the server sees them go. It comes back by itself with
+	// its conversation, and asks as before.
+	h.endTerminals()
+	h.eventually("the server sees it go", func() bool { return h.seat("a").State == terminal.Crashed })
+	h.stop(os.Interrupt)
+	h.start()
+	h.eventually("it is ready again", func() bool { return h.seat("a").State == terminal.Ready })
+	if out = h.send("a", "up [[say after the reboot]]"); out.Report != "after the reboot" || !h.remembered("up [[say", "hi [[say") {
+		t.Errorf("the conversation was not resumed after the reboot: %+v\n%s", out, h.shown("a"))
+	}
+
 	out = h.begin("a", "make it "+shell("echo made > made.txt")+" [[say done then]]")
 	a := h.decide(approval.Approve, "")
 	if !strings.Contains(string(a.Input), `echo made \u003e made.txt`) {

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,12 @@ const (
 	paceWorking = 150 * time.Millisecond
 	paceIdle    = 700 * time.Millisecond
 	settle      = 1200 * time.Millisecond
+)
+
+// What tells that a program went with its terminal or was told to end, as when the machine goes down, and that nobody closed it.
+const (
+	terminalGone = "tmux"
+	toldToEnd    = "tmux pane, told to end"
 )
 
 // seat is the live side of a session: one goroutine that hears its signals and types its prompts.
@@ -263,16 +270,23 @@ func (s *seat) look(ctx context.Context) {
 	pane, err := s.d.tmux.Pane(ctx, s.row.Name)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		s.gone(ctx, Crashed, "tmux", "the terminal is gone")
+		detail := "the terminal is gone"
+		if s.row.Relay == "" {
+			detail += "; it comes back with the next start of tandem, or now: tandem session open " + s.row.Name + " --resume"
+		}
+		s.gone(ctx, Crashed, terminalGone, detail)
 		return
 	case err != nil:
 		return // tmux does not answer: that says nothing about the program
 	case pane.Dead:
-		state := Crashed
-		if s.prog.orderly() || pane.Code == "0" {
+		state, signal := Crashed, "tmux pane"
+		switch {
+		case s.prog.orderly() || pane.Code == "0":
 			state = Exited
+		case slices.Contains([]string{"129", "143", "signal 1", "signal 15"}, pane.Code): // hung up, terminated
+			signal = toldToEnd
 		}
-		s.gone(ctx, state, "tmux pane", strings.TrimSpace("the program ended "+pane.Code)+s.lastLines(ctx))
+		s.gone(ctx, state, signal, strings.TrimSpace("the program ended "+pane.Code)+s.lastLines(ctx))
 		return
 	}
 	s.pane = pane
