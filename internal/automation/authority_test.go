@@ -50,10 +50,12 @@ func TestALostClaimIsTakenOver(t *testing.T) {
 	ctx := t.Context()
 	h.must(h.DB.Write(ctx, func(tx *db.Tx) error { // claimed, and the answer of the database was lost
 		_, err := h.change(tx, "t", id, func(run *held) error {
-			jobs, _, err := h.claimAll(ctx, run, 1)
-			if len(jobs) != 1 {
-				t.Errorf("%d claims", len(jobs))
+			c := h.claims("t")
+			err := h.claimAll(ctx, run, c)
+			if len(c.jobs) != 1 {
+				t.Errorf("%d claims", len(c.jobs))
 			}
+			c.drop()
 			return err
 		})
 		return err
@@ -102,10 +104,12 @@ func TestPeopleAreToldOfARunThatDoesNotGoOn(t *testing.T) {
 	var run *wire.Run
 	h.must(h.DB.Write(t.Context(), func(tx *db.Tx) error {
 		x, err := h.change(tx, "t", lostID, func(x *held) error {
-			jobs, _, err := h.claimAll(t.Context(), x, 1)
-			if err != nil {
+			c := h.claims("t")
+			if err := h.claimAll(t.Context(), x, c); err != nil {
 				return err
 			}
+			jobs := c.jobs
+			c.drop()
 			e := lost("it broke off").Event
 			e.Node, e.Item, e.Attempt, e.Fence = "draft", -1, 1, jobs[0].step.fence
 			return x.apply(e)

@@ -11,38 +11,38 @@ import (
 
 // goOn lets time pass in a run, claims what can be begun or taken over, and begins it.
 func (r *Room) goOn(ctx context.Context, k runKey) error {
-	free, err := r.places(ctx, k.tenant)
-	if err != nil {
+	c := r.claims(k.tenant)
+	if err := c.look(ctx); err != nil {
 		return err
 	}
-	var jobs []*job
-	var more bool
 	if err := r.DB.Write(ctx, func(tx *db.Tx) error {
-		_, err := r.change(tx, k.tenant, k.id, func(h *held) (err error) {
-			jobs, more, err = r.claimAll(ctx, h, free)
-			return err
-		})
+		c.drop()
+		_, err := r.change(tx, k.tenant, k.id, func(h *held) error { return r.claimAll(ctx, h, c) })
 		return err
 	}); err != nil {
+		c.drop()
 		return err
 	}
-	r.take(ctx, jobs)
-	if more {
-		r.crowd(k)
+	r.take(ctx, c)
+	if r.crowd(k, c.more); c.more && c.room() { // a step ended meanwhile, when nobody waited yet
+		r.rouse()
 	}
 	return nil
 }
 
 // take does what was claimed. What was claimed as this server ends, the next one finds.
-func (r *Room) take(ctx context.Context, jobs []*job) {
+func (r *Room) take(ctx context.Context, c *claims) {
 	if ctx.Err() != nil {
+		c.drop()
 		return
 	}
+	jobs := c.jobs
 	r.mu.Lock()
 	under := make([]context.Context, len(jobs))
 	for i, j := range jobs {
 		under[i], r.inHand[j] = context.WithCancelCause(ctx)
 	}
+	c.giveBack() // each has its place in hand now
 	r.mu.Unlock()
 	for i, j := range jobs {
 		r.working.Go(func() {
@@ -59,72 +59,72 @@ func (r *Room) take(ctx context.Context, jobs []*job) {
 	}
 }
 
-// claimAll claims what can be begun or taken over, at most so many; more says that there was more.
-func (r *Room) claimAll(ctx context.Context, h *held, free int) (jobs []*job, more bool, err error) {
+// claimAll claims what can be begun or taken over, as far as there are places.
+func (r *Room) claimAll(ctx context.Context, h *held, c *claims) error {
 	now := h.tx.Now()
 	if h.run.Status.Over() {
-		return nil, false, r.letGo(h)
+		return r.letGo(h)
 	}
 	if !r.Vouch.Holds(ctx, h.version.Seal()) {
-		return nil, false, h.apply(run.Event{Kind: run.Stopped,
+		return h.apply(run.Event{Kind: run.Stopped,
 			Text: "its version is not one that a person switched on: the database was changed"})
 	}
 	if h.run.Status == run.Running {
 		if why, err := r.unswitched(ctx, h); err != nil || why != "" {
 			if err != nil {
-				return nil, false, err
+				return err
 			}
-			return nil, false, h.apply(run.Event{Kind: run.Stopped, Text: why})
+			return h.apply(run.Event{Kind: run.Stopped, Text: why})
 		}
 	}
 	if !h.wake.IsZero() && !h.wake.After(now) {
 		if err := h.apply(run.Event{Kind: run.Ticked}); err != nil {
-			return nil, false, err
+			return err
 		}
 	}
 	switch h.run.Status {
 	case run.Running:
 		if err := r.letSkipped(h); err != nil {
-			return nil, false, err
+			return err
 		}
 		if err := r.hearMessages(h); err != nil {
-			return nil, false, err
+			return err
 		}
 	case run.Paused: // an answer that comes meanwhile, and what a crash left, wait for whoever resumes it
-		return nil, false, r.letSkipped(h)
+		return r.letSkipped(h)
 	default:
-		return nil, false, r.letGo(h)
+		return r.letGo(h)
 	}
 	take := func(s *stepRow, again bool) error {
-		if more = more || len(jobs) >= free; more {
+		if !c.place() {
 			return nil
 		}
 		if err := h.apply(run.Event{Kind: run.Started, Node: s.node, Item: s.item, Attempt: s.attempt, Fence: s.fence + 1}); err != nil {
 			return err
 		}
 		if at, _ := h.run.Step(s.node, s.item); at.Phase != run.Alive { // the run had begun as many as it may
+			c.unplace()
 			return nil
 		}
 		if err := h.claim(s, r.Owner); err != nil {
 			return err
 		}
-		jobs = append(jobs, h.job(s, again))
+		c.jobs = append(c.jobs, h.job(s, again))
 		return nil
 	}
 	for _, s := range h.steps {
 		if !h.node(s.node).Holds() && s.state != over && s.free(r.Owner, now) && !r.holds(s) {
 			if err := take(s, s.state == claimed); err != nil {
-				return nil, false, err
+				return err
 			}
 		}
 	}
 	for _, s := range h.run.Next(now).Start {
 		if err := take(&stepRow{node: s.Node, item: s.Item, attempt: s.Attempt + 1}, false); err != nil {
-			return nil, false, err
+			return err
 		}
 	}
-	err = r.claimHeld(h, func(s *stepRow) { jobs = append(jobs, h.job(s, false)) })
-	return jobs, more, err
+	return r.claimHeld(h, func(s *stepRow) { c.jobs = append(c.jobs, h.job(s, false)) }) // asking takes no place
 }
 
 // job is what a claimed step is to do.

@@ -38,11 +38,18 @@ func (r *Room) work(ctx, under context.Context, j *job) {
 		return
 	}
 	for goesOn := ctx.Err() == nil; ; goesOn = false {
-		next, err := r.report(context.WithoutCancel(ctx), j, res, goesOn)
+		next := r.claims(j.tenant)
+		next.from = j
+		err := r.report(context.WithoutCancel(ctx), j, res, goesOn, next)
 		if err == nil {
 			r.take(ctx, next)
 			r.hear(ctx, j, res.waits)
 			return
+		}
+		next.drop()
+		if goesOn { // what failed may be what comes after it, also where it says that the run takes something in no more
+			r.Log.Warn("a step is stored without what comes next", "run", j.id, "node", j.step.node, "err", err)
+			continue
 		}
 		gone := fault.KindOf(err) == fault.Conflict || fault.KindOf(err) == fault.NotFound // the run takes it in no more
 		if gone && ended {
@@ -51,9 +58,6 @@ func (r *Room) work(ctx, under context.Context, j *job) {
 		r.Log.Error("what became of a step is not stored", "run", j.id, "node", j.step.node, "err", err)
 		if gone {
 			return
-		}
-		if goesOn { // what failed may be what comes after it
-			continue
 		}
 		select { // until it is stored: nobody else takes over what this server holds
 		case <-ctx.Done():
@@ -64,13 +68,14 @@ func (r *Room) work(ctx, under context.Context, j *job) {
 }
 
 // report stores a result, unless somebody else has the step by now. Where the run goes on, what comes next is claimed in the same change.
-func (r *Room) report(ctx context.Context, j *job, res result, goesOn bool) (next []*job, err error) {
-	free, err := r.places(ctx, j.tenant)
-	if err != nil {
-		return nil, err
+func (r *Room) report(ctx context.Context, j *job, res result, goesOn bool, next *claims) error {
+	if goesOn {
+		if err := next.look(ctx); err != nil {
+			return err
+		}
 	}
-	err = r.DB.Write(ctx, func(tx *db.Tx) error {
-		next = nil
+	return r.DB.Write(ctx, func(tx *db.Tx) error {
+		next.drop()
 		state := over
 		if res.waits != "" {
 			state = parked
@@ -99,7 +104,7 @@ func (r *Room) report(ctx context.Context, j *job, res result, goesOn bool) (nex
 			e := res.Event
 			e.Node, e.Item, e.Attempt, e.Fence = j.step.node, j.step.item, j.step.attempt, j.step.fence
 			if err = h.apply(e); err == nil && goesOn {
-				next, err = r.next(ctx, h, free+1) // its own place is free from now on
+				err = r.next(ctx, h, next)
 			}
 			return err
 		})
@@ -108,7 +113,6 @@ func (r *Room) report(ctx context.Context, j *job, res result, goesOn bool) (nex
 		}
 		return err
 	})
-	return next, err
 }
 
 // do does what the node says, as the automation's own actor with no more than this node was given.

@@ -74,24 +74,26 @@ type Room struct {
 	folds   *recent[runKey, folded] // runs, as the last change left them
 	mu      sync.Mutex
 	dirty   map[runKey]bool                  // runs to be looked at
-	crowded map[runKey]bool                  // runs that have more to begin than there are places
+	crowded map[runKey]time.Time             // runs that have more to begin than there are places: when they were looked at last
 	soonest time.Time                        // something is due that became known since the loop last looked
 	sleeps  time.Time                        // until then the loop sleeps
 	inHand  map[*job]context.CancelCauseFunc // steps that are being done, and what ends them
-	turns   map[string]bool                  // that ended, and of which no step was told
-	vacant  []seat                           // sessions that were opened for steps that are over, and never prompted
-	grew    bool                             // the journal, since events were last looked at
-	listens bool                             // some trigger waits for events
-	heardTo map[string]int64                 // by trigger: up to which event; the worker's own
-	rests   map[string]time.Time             // by trigger that failed: until when no event is looked for
-	waits   bool                             // something will be due by itself
-	watches bool                             // something is watched
-	rewatch bool                             // something else may be watched
-	stirred map[string]bool                  // folders in which something changed; "" are bookmarks
-	deaf    bool                             // this machine does not tell of folders
-	watch   chan struct{}
-	wake    chan struct{}
-	working sync.WaitGroup
+	// promised are places of steps that are being claimed, by tenant.
+	promised map[string]int
+	turns    map[string]bool      // that ended, and of which no step was told
+	vacant   []seat               // sessions that were opened for steps that are over, and never prompted
+	grew     bool                 // the journal, since events were last looked at
+	listens  bool                 // some trigger waits for events
+	heardTo  map[string]int64     // by trigger: up to which event; the worker's own
+	rests    map[string]time.Time // by trigger that failed: until when no event is looked for
+	waits    bool                 // something will be due by itself
+	watches  bool                 // something is watched
+	rewatch  bool                 // something else may be watched
+	stirred  map[string]bool      // folders in which something changed; "" are bookmarks
+	deaf     bool                 // this machine does not tell of folders
+	watch    chan struct{}
+	wake     chan struct{}
+	working  sync.WaitGroup
 }
 
 // Grant is what an automation's actor is given when it is switched on.
@@ -104,8 +106,8 @@ type Grant struct {
 
 // New makes the room; its functions are given before its first use.
 func New(d *db.DB, log *slog.Logger) *Room {
-	return &Room{DB: d, Log: log, AtOnce: func() int { return AtOnce }, dirty: map[runKey]bool{}, crowded: map[runKey]bool{},
-		inHand: map[*job]context.CancelCauseFunc{}, turns: map[string]bool{},
+	return &Room{DB: d, Log: log, AtOnce: func() int { return AtOnce }, dirty: map[runKey]bool{}, crowded: map[runKey]time.Time{},
+		inHand: map[*job]context.CancelCauseFunc{}, promised: map[string]int{}, turns: map[string]bool{},
 		grew: true, listens: true, heardTo: map[string]int64{}, rests: map[string]time.Time{},
 		stirred: map[string]bool{}, watch: make(chan struct{}, 1),
 		texts: newRecent[string, meant](keptDefinitions), folds: newRecent[runKey, folded](keptFolds),

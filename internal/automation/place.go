@@ -8,76 +8,119 @@ import (
 	"time"
 
 	"tandem/internal/automation/run"
+	"tandem/internal/fault"
 )
 
 // AtOnce is how many steps of all runs are done at once, where no setting says otherwise.
 const AtOnce = 16
 
-// places is how many more steps of a tenant may be begun. Where others have automations, too, one tenant has three quarters of the places
-// at most: long steps of one keep nobody else from beginning.
-func (r *Room) places(ctx context.Context, tenant string) (int, error) {
-	all := r.AtOnce()
-	r.mu.Lock()
-	busy, own := len(r.inHand), 0
-	for j := range r.inHand {
-		if j.tenant == tenant {
-			own++
-		}
-	}
-	r.mu.Unlock()
-	share := max(1, all*3/4)
-	if all-busy <= 0 || own < share {
-		return min(all-busy, all), nil
-	}
-	var tenants int
-	err := r.DB.QueryRow(ctx, "SELECT count(DISTINCT tenant) FROM automation WHERE live <> ''").Scan(&tenants)
-	if err == nil && tenants > 1 {
-		return share - own, nil
-	}
-	return all - busy, err
-}
-
-// crowd has a run looked at again when a step ends: it has more to begin than there are places.
-func (r *Room) crowd(k runKey) {
+// crowd says whether a run has more to begin than there are places: then it is looked at again when a step ends.
+func (r *Room) crowd(k runKey, is bool) {
+	now := r.DB.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.crowded[k] = true
+	if is {
+		r.crowded[k] = now
+	} else {
+		delete(r.crowded, k)
+	}
 }
 
-// todo are the runs to be looked at now: those of the highest priority first, then those of the tenant that has the fewest steps under way,
-// then the oldest. Those that only wait for a place are looked at where there is one.
-func (r *Room) todo(ctx context.Context) ([]runKey, error) {
-	r.mu.Lock()
-	free := r.AtOnce() - len(r.inHand)
-	all := len(r.dirty) + len(r.crowded)
-	r.mu.Unlock()
-	var of map[runKey]int
-	if all > 1 && all > free {
-		var err error
-		if of, err = r.priorities(ctx); err != nil {
-			return nil, err
-		}
-	}
+// waiting says whether a run waits for a place.
+func (r *Room) waiting() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := slices.Collect(maps.Keys(r.dirty))
+	return len(r.crowded) > 0
+}
+
+// todo are the runs to be looked at now, and those that wait for a place: those of the highest priority first, then those of the tenant that
+// has the fewest steps under way, then the oldest. Each counts as waiting until it was looked at.
+func (r *Room) todo(ctx context.Context) (out []runKey, of map[runKey]int, err error) {
+	r.mu.Lock()
+	out = slices.Collect(maps.Keys(r.dirty))
 	for k := range r.crowded {
-		if free > 0 && !r.dirty[k] {
+		if !r.dirty[k] {
 			out = append(out, k)
 		}
-		if free > 0 || r.dirty[k] {
-			delete(r.crowded, k)
-		}
 	}
-	r.dirty = map[runKey]bool{}
 	busy := map[string]int{}
 	for j := range r.inHand {
 		busy[j.tenant]++
 	}
+	r.mu.Unlock()
+	if len(out) > 1 {
+		if of, err = r.priorities(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
 	slices.SortFunc(out, func(a, b runKey) int {
 		return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(busy[a.tenant], busy[b.tenant]), cmp.Compare(a.id, b.id))
 	})
-	return out, nil
+	return out, of, nil
+}
+
+// goOnAll goes on with runs in their order, until one comes between that has a higher priority than those that are left. A run that only
+// waits for a place costs nothing while its tenant has none. It says whether one could not go on.
+func (r *Room) goOnAll(ctx context.Context, todo []runKey, priority map[runKey]int) (stuck bool, err error) {
+	places, failed := map[string]*claims{}, map[runKey]bool{}
+	for i, k := range todo {
+		if places[k.tenant] == nil {
+			places[k.tenant] = r.claims(k.tenant)
+			if err := places[k.tenant].look(ctx); err != nil {
+				return stuck, err
+			}
+		}
+		told, passed := r.turnOfRun(k, priority, func(other runKey) bool { return failed[other] || slices.Contains(todo[i:], other) })
+		if passed {
+			r.rouse()
+			return stuck, nil
+		}
+		if !told && !places[k.tenant].room() {
+			continue
+		}
+		switch err := r.goOn(ctx, k); {
+		case fault.Is(err, fault.NotFound):
+			r.crowd(k, false)
+		case err != nil && ctx.Err() == nil:
+			r.Log.Error("a run cannot go on", "run", k.id, "err", err)
+			r.mu.Lock()
+			r.dirty[k] = true
+			r.mu.Unlock()
+			stuck, failed[k] = true, true
+		}
+	}
+	return stuck, nil
+}
+
+// turnOfRun begins to look at a run: told says that something happened in it. It is passed where something happened meanwhile in one of a
+// higher priority, other than those whose turn still comes.
+func (r *Room) turnOfRun(k runKey, priority map[runKey]int, comes func(runKey) bool) (told, passed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for other := range r.dirty {
+		if priority[other] > priority[k] && !comes(other) {
+			return false, true
+		}
+	}
+	told = r.dirty[k]
+	delete(r.dirty, k) // what is told from now on is told again
+	return told, false
+}
+
+// dueNow has the runs looked at in which a moment has come. One that waits for a place is not looked at again for every moment: later says
+// that such a run is looked at when a place is free, or a second has passed.
+func (r *Room) dueNow(due []*runRow, now time.Time) (later bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, row := range due {
+		k := runKey{row.tenant, row.id}
+		if at, waits := r.crowded[k]; waits && now.Before(at.Add(elsewhere)) && (row.wake.IsZero() || row.wake.After(now)) {
+			later = true
+			continue
+		}
+		r.dirty[k] = true
+	}
+	return later
 }
 
 // priorities are those of the open runs that have one.
@@ -139,19 +182,21 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// next claims what a run has to do after a step, in the change that ends the step. While runs wait for a place it does not: they are
+// next claims what a run has to do after a step, in the change that ends the step. Where other runs wait for its place it does not: all are
 // looked at in their order.
-func (r *Room) next(ctx context.Context, h *held, free int) ([]*job, error) {
+func (r *Room) next(ctx context.Context, h *held, c *claims) error {
+	k := runKey{h.tenant, h.id}
 	r.mu.Lock()
-	waited := len(r.crowded) > 0
+	busy, _ := r.taken("")
+	waited := len(r.crowded) > 0 || len(r.dirty) > 0 && busy+1 >= c.all
 	r.mu.Unlock()
 	if waited || h.run.Status != run.Running || !r.Ours() {
-		h.tx.AfterCommit(func() { r.stir(runKey{h.tenant, h.id}) })
-		return nil, nil
+		h.tx.AfterCommit(func() { r.stir(k) })
+		return nil
 	}
-	jobs, more, err := r.claimAll(ctx, h, free)
-	if more {
-		h.tx.AfterCommit(func() { r.crowd(runKey{h.tenant, h.id}); r.rouse() })
+	err := r.claimAll(ctx, h, c)
+	if c.more {
+		h.tx.AfterCommit(func() { r.crowd(k, true); r.rouse() })
 	}
-	return jobs, err
+	return err
 }

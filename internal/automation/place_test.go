@@ -1,10 +1,18 @@
 package automation
 
 import (
+	"maps"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"tandem/internal/approval"
+	"tandem/internal/automation/spec"
 	"tandem/internal/automation/wire"
+	"tandem/internal/db"
+	"tandem/internal/fault"
+	"tandem/internal/op"
 	"tandem/internal/testenv"
 )
 
@@ -63,19 +71,124 @@ func TestATenantLeavesRoomForOthers(t *testing.T) {
 	h.cancel()
 	<-h.ended
 	h.switchOn(strings.NewReplacer("NAME", "ours", "PRIORITY", "0").Replace(inTurn))
-	for range 12 {
-		h.inHand[&job{runKey: runKey{tenant: "t"}}] = func(error) {}
-	}
 	want := func(tenant string, places int) {
 		t.Helper()
-		if got, err := h.places(t.Context(), tenant); err != nil || got != places {
-			t.Errorf("%s has %d places more, not %d: %v", tenant, got, places, err)
+		c := h.claims(tenant)
+		h.must(c.look(t.Context()))
+		got := 0
+		for c.place() {
+			got++
 		}
+		if !c.more || got != places {
+			t.Errorf("%s has %d places more, not %d", tenant, got, places)
+		}
+		c.drop()
 	}
-	want("t", 4)
+	want("t", 16)
 	h.must(h.write("INSERT INTO automation (" + columns + ") SELECT 'other'" + strings.TrimPrefix(columns, "tenant") + " FROM automation"))
-	want("t", 0)
-	want("other", 4)
+	want("t", 12) // also where nothing is under way
+	for range 11 {
+		h.inHand[&job{runKey: runKey{tenant: "t"}, node: &spec.Node{}}] = func(error) {}
+	}
+	want("t", 1)
+	want("other", 5)
+}
+
+// Steps that are claimed at once take different places, and a step whose work is done takes none.
+func TestAPlaceIsPromisedOnce(t *testing.T) {
+	h := newHouse(t)
+	h.cancel()
+	<-h.ended
+	h.AtOnce = func() int { return 2 }
+	done := &job{runKey: runKey{tenant: "t"}, node: &spec.Node{}}
+	h.inHand[done] = func(error) {}
+	one, other := h.claims("t"), h.claims("t")
+	if !one.place() || one.place() || other.place() {
+		t.Error("there is one place beside the step under way")
+	}
+	third := h.claims("t")
+	if third.from = done; !third.place() || third.place() {
+		t.Error("the place of the step that is done is for what comes next")
+	}
+	if third.drop(); done.left {
+		t.Error("what came to nothing left the place to the step")
+	}
+	if third.place(); !done.left {
+		t.Error("the place is not handed on again")
+	}
+	asks := &job{runKey: runKey{tenant: "t"}, node: &spec.Node{Gate: &spec.Gate{}}}
+	h.inHand[asks] = func(error) {}
+	gate := h.claims("t")
+	if gate.from = asks; gate.place() {
+		t.Error("a step that asks somebody has no place, and hands none on")
+	}
+	one.drop()
+	if !one.place() {
+		t.Error("what came to nothing gave its place back")
+	}
+	if busy, own := h.taken("t"); busy != 2 || own != 2 {
+		t.Errorf("%d places are taken, %d by the tenant", busy, own)
+	}
+}
+
+const wide = "name = \"NAME\"\n[limits]\nruns = 10\npriority = PRIORITY\n" +
+	"[[node]]\nid = \"a\"\n[node.operation]\nname = \"mark.add\"\ninput = { text = \"NAME\" }\n" +
+	"[[node]]\nid = \"b\"\n[node.operation]\nname = \"mark.add\"\ninput = { text = \"NAME\" }\n"
+
+// The order counts also where there are as many places as runs: one run may take them all. Who waits is passed by nobody while they are
+// looked at, and costs nothing while there is no place.
+func TestWhoWaitsIsPassedByNobody(t *testing.T) {
+	h := newHouse(t)
+	h.cancel()
+	<-h.ended
+	places := 0
+	h.AtOnce = func() int { return places }
+	low := h.begin(strings.NewReplacer("NAME", "low", "PRIORITY", "-5").Replace(wide), nil)
+	high := h.begin(strings.NewReplacer("NAME", "high", "PRIORITY", "5").Replace(wide), nil)
+	h.pass(t.Context())
+	at := maps.Clone(h.crowded)
+	if len(at) != 2 {
+		t.Fatalf("%d runs wait for a place", len(at))
+	}
+	if h.pass(t.Context()); !maps.Equal(at, h.crowded) {
+		t.Error("runs that wait for a place were looked at without one")
+	}
+	places = 2
+	todo, _, err := h.todo(t.Context())
+	if want := []runKey{{"t", high}, {"t", low}}; err != nil || !slices.Equal(todo, want) {
+		t.Errorf("%v are looked at in this order, not %v: %v", todo, want, err)
+	}
+	if len(h.crowded) != 2 {
+		t.Error("they wait until they were looked at")
+	}
+	testenv.Eventually(t, "all runs are over", testPatience, func() bool {
+		h.pass(t.Context())
+		h.working.Wait()
+		return len(do(h, wire.Runs, wire.RunsIn{Open: true}).Runs) == 0
+	})
+	if len(h.crowded)+len(h.promised) > 0 {
+		t.Errorf("%v wait, %v are promised", h.crowded, h.promised)
+	}
+}
+
+// What became of a step is kept where what comes after it cannot be claimed, also where the reason says that the run takes something in no
+// more.
+func TestAResultOutlivesWhatComesNext(t *testing.T) {
+	h := newHouse(t)
+	var asked atomic.Int64
+	h.Kept = func(*db.Tx, op.Sealed) (bool, error) {
+		if asked.Add(1) == 1 {
+			return false, fault.New(fault.Conflict, "test", "somebody else is at it")
+		}
+		return true, nil
+	}
+	id := h.begin(mailing, nil)
+	h.decide(h.pending(id).ID, approval.Approve, "")
+	h.must(h.LookAgain(t.Context()))
+	done := h.until(id, "it is over", func(r *wire.Run) bool { return r.Status != "running" })
+	if done.Status != "completed" || asked.Load() < 2 {
+		t.Errorf("it is %s: %s", done.Status, done.Reason)
+	}
 }
 
 // A list of runs says of each that waits for what, and on whom.

@@ -9,7 +9,6 @@ import (
 	"tandem/internal/automation/run"
 	"tandem/internal/automation/spec"
 	"tandem/internal/db"
-	"tandem/internal/fault"
 )
 
 // How steps are done.
@@ -42,6 +41,7 @@ type job struct {
 	tokens    int64     // that the run could still use when the attempt was begun
 	cost      float64   // the same in dollars
 	again     bool      // somebody had it before, and may have acted
+	left      bool      // its work is done, and its place is another step's
 }
 
 // stir has a run looked at soon.
@@ -189,24 +189,14 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 	if err != nil {
 		return r.stumble(ctx, err)
 	}
-	r.mu.Lock()
-	for _, row := range due {
-		r.dirty[runKey{row.tenant, row.id}] = true
-	}
-	r.mu.Unlock()
-	todo, err := r.todo(ctx)
+	later := r.dueNow(due, now)
+	todo, priority, err := r.todo(ctx)
 	if err != nil {
 		return r.stumble(ctx, err)
 	}
-	stuck := false
-	for _, k := range todo {
-		if err := r.goOn(ctx, k); err != nil && !fault.Is(err, fault.NotFound) && ctx.Err() == nil {
-			r.Log.Error("a run cannot go on", "run", k.id, "err", err)
-			r.mu.Lock()
-			r.dirty[k] = true
-			r.mu.Unlock()
-			stuck = true
-		}
+	stuck, err := r.goOnAll(ctx, todo, priority)
+	if err != nil {
+		return r.stumble(ctx, err)
 	}
 	var wake, look, tick int64
 	err = r.DB.QueryRow(ctx, "SELECT COALESCE(MIN(wake_at), 0) FROM automation_run WHERE ended_at = 0 AND wake_at > 0").Scan(&wake)
@@ -226,6 +216,12 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 	wait := longest
 	if r.Shared {
 		wait = min(wait, elsewhere)
+	}
+	if later || r.waiting() {
+		wait = min(wait, elsewhere)
+		if look > 0 && !db.Time(look).After(now) { // a step that waits for a place
+			look = 0
+		}
 	}
 	for _, t := range []int64{wake, look, tick} {
 		if t > 0 {
