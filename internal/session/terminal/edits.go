@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -72,7 +73,7 @@ func edits(in UseIn) []op.Bound {
 }
 
 // exact are a program's arguments by their very names, as the program reads them. There are none where two names differ in case alone, or
-// not at all: whoever reads them next may take the other one.
+// not at all: whoever reads them next may take the other one. That holds for each of Codex's changes, too.
 func exact(raw json.RawMessage) (map[string]json.RawMessage, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -84,12 +85,28 @@ func exact(raw json.RawMessage) (map[string]json.RawMessage, bool) {
 		name, ok := t.(string)
 		fold := strings.ToLower(strings.ToUpper(name)) // as encoding/json folds ASCII names
 		var value json.RawMessage
-		if err != nil || !ok || folded[fold] || d.Decode(&value) != nil {
+		if err != nil || !ok || folded[fold] || d.Decode(&value) != nil || fold == "changes" && !unlike(value) {
 			return nil, false
 		}
 		args[name], folded[fold] = value, true
 	}
 	return args, true
+}
+
+// unlike says that no object in a list, nor in an object there, has two names that are like one.
+func unlike(raw json.RawMessage) bool {
+	switch raw = bytes.TrimSpace(raw); {
+	case bytes.HasPrefix(raw, []byte("{")):
+		args, ok := exact(raw)
+		for _, value := range args {
+			ok = ok && unlike(value)
+		}
+		return ok
+	case bytes.HasPrefix(raw, []byte("[")):
+		var list []json.RawMessage
+		return json.Unmarshal(raw, &list) == nil && !slices.ContainsFunc(list, func(one json.RawMessage) bool { return !unlike(one) })
+	}
+	return true
 }
 
 // patched shows the patch that Codex sends. All that it sent stays to be seen beside it.

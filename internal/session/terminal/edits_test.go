@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,6 +50,34 @@ func TestAProgramsEditIsShownInItsPlace(t *testing.T) {
 	raw := json.RawMessage(`{"command":"rm -r x","Command":"ls"}`)
 	if at := touch(UseIn{Tool: "Bash", Folder: folder, Input: raw}); !at.Opaque || at.Shell != "" {
 		t.Errorf("of two commands one is judged: %+v", at)
+	}
+	for what, one := range map[string]string{
+		"two paths":        `"path":"main.go","Path":"harmless.go","kind":{"type":"update"},"diff":"@@ -1 +1 @@\n-one\n+EVIL\n"`,
+		"two diffs":        `"path":"main.go","kind":{"type":"update"},"diff":"@@ -1 +1 @@\n-one\n+EVIL\n","DIFF":"@@ -1 +1 @@\n-one\n+uno\n"`,
+		"two kinds within": `"path":"main.go","kind":{"type":"delete","Type":"update"},"diff":"one\n"`,
+	} {
+		in := UseIn{Tool: "Edit", Folder: folder, Input: json.RawMessage(`{"changes":[{` + one + `}]}`)}
+		if all := edits(in); all != nil {
+			t.Errorf("%s of a change of Codex's show %+v", what, all)
+		}
+		if at := touch(in); !at.Opaque || len(at.Paths) > 0 {
+			t.Errorf("%s: one of them is judged: %+v", what, at)
+		}
+		if names := changed(in.Input); len(names) != 1 || names[0] != "" {
+			t.Errorf("%s settle %q", what, names)
+		}
+	}
+	moves := UseIn{Tool: "Edit", Folder: folder, Input: json.RawMessage(
+		`{"changes":[{"path":"main.go","kind":{"type":"update","move_path":"priv/key"},"diff":""}]}`)}
+	if at := touch(moves); at.Opaque || !slices.Contains(at.Paths, filepath.Join(folder, "priv/key")) || !slices.Contains(at.Paths, file) {
+		t.Errorf("a file that goes elsewhere touches %+v", at)
+	}
+	s := &seat{}
+	s.noteSettled("Edit", moves.Input)
+	for command, want := range map[string]bool{"*** Update File: MAIN.go": true, "*** Add File: x/Key": true, "*** Add File: other": false} {
+		if got := s.patchesSettled(hooked{Tool: "apply_patch", ToolInput: json.RawMessage(`{"command":"` + command + `"}`)}); got != want {
+			t.Errorf("%s is asked about: %v", command, got)
+		}
 	}
 	got := shown("Edit", map[string]any{"file_path": file, "old_string": "five", "new_string": "FIVE"})
 	if !strings.Contains(got, "@@ -2,5 +2,5 @@\n two\n three\n four\n-five\n+FIVE\n six\n") {

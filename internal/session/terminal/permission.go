@@ -19,6 +19,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy"
 	"tandem/internal/session/agents"
+	"tandem/internal/session/terminal/codex"
 )
 
 // UseIn is a tool call of an agent program, as the gate sees it. Its digest is what an approval is bound to.
@@ -81,20 +82,15 @@ func touch(in UseIn) op.Touch {
 		Notebook string `json:"notebook_path"`
 		Path     string `json:"path"`
 		URL      string `json:"url"`
-		Changes  []struct {
-			Path string `json:"path"`
-		} `json:"changes"`
 	}
 	t := op.Touch{Tool: toolName(in.Tool)}
-	if _, ok := exact(in.Input); !ok || json.Unmarshal(in.Input, &a) != nil {
+	args, ok := exact(in.Input)
+	changes, err := codex.Files(args["changes"])
+	if !ok || err != nil || json.Unmarshal(in.Input, &a) != nil {
 		t.Opaque = true
 		return t
 	}
-	paths := []string{a.File, a.Notebook, a.Path}
-	for _, c := range a.Changes {
-		paths = append(paths, c.Path)
-	}
-	for _, p := range paths {
+	for _, p := range append([]string{a.File, a.Notebook, a.Path}, changes...) {
 		if p == "" {
 			continue
 		}

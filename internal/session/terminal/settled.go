@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,8 @@ import (
 
 	"tandem/internal/policy"
 	"tandem/internal/session/agents"
+	"tandem/internal/session/terminal/codex"
+	"tandem/internal/spelling"
 )
 
 // A yes at a program's own dialog may have been meant for later calls, too ("don't ask again"). The program then asks nobody about those,
@@ -123,24 +126,22 @@ func (s *seat) settledBefore(ctx context.Context, h hooked) (bool, error) {
 // changing begins what is kept of files whose change was settled: Codex asks no more about those, and writes that down nowhere.
 const changing = "changes "
 
-// changed are the names of the files that a request of Codex's is about, without their folders: a patch spells those as it likes.
+// changed are the names of the files that a request of Codex's is about, without their folders: a patch spells those as it likes. Where it
+// cannot be read as Codex reads it, it may be about any.
 func changed(input json.RawMessage) (out []string) {
-	var a struct {
-		Changes []struct {
-			Path string `json:"path"`
-		} `json:"changes"`
+	args, ok := exact(input)
+	files, err := codex.Files(args["changes"])
+	if (!ok || err != nil) && bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
+		return []string{""}
 	}
-	if json.Unmarshal(input, &a) != nil {
-		return nil
-	}
-	for _, c := range a.Changes {
-		out = append(out, filepath.Base(c.Path))
+	for _, f := range files {
+		out = append(out, filepath.Base(f))
 	}
 	return out
 }
 
 // patchesSettled says whether Codex is about to change a file whose change was settled at its dialog, by its tool for that or by a command
-// of that name. The caller holds s.mu.
+// of that name: whatever the case of the letters, which to some systems are the same file's. The caller holds s.mu.
 func (s *seat) patchesSettled(h hooked) bool {
 	var a struct {
 		Command string `json:"command"`
@@ -149,7 +150,7 @@ func (s *seat) patchesSettled(h hooked) bool {
 		return false
 	}
 	for name := range s.settled {
-		if file, ok := strings.CutPrefix(name, changing); ok && strings.Contains(a.Command, file) {
+		if file, ok := strings.CutPrefix(name, changing); ok && strings.Contains(spelling.Folded(a.Command), spelling.Folded(file)) {
 			return true
 		}
 	}

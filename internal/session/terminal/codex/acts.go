@@ -8,6 +8,25 @@ import (
 	"tandem/internal/session/agents"
 )
 
+// change is what becomes of one file.
+type change struct {
+	Path string          `json:"path"`
+	Kind json.RawMessage `json:"kind"`
+	Diff string          `json:"diff"`
+}
+
+// how says what is done, and where the file goes.
+func (c change) how() (kind, move string) {
+	var k struct {
+		Type string `json:"type"`
+		Move string `json:"move_path"`
+	}
+	if json.Unmarshal(c.Kind, &k) != nil {
+		_ = json.Unmarshal(c.Kind, &k.Type) // an older form is the word alone
+	}
+	return k.Type, k.Move
+}
+
 // tool is a piece of a turn in which a tool was used.
 type tool struct {
 	Type   string `json:"type"`
@@ -19,11 +38,7 @@ type tool struct {
 	Output  string `json:"aggregatedOutput"`
 	Code    *int   `json:"exitCode"`
 	// Files.
-	Changes []struct {
-		Path string          `json:"path"`
-		Kind json.RawMessage `json:"kind"`
-		Diff string          `json:"diff"`
-	} `json:"changes"`
+	Changes []change `json:"changes"`
 	// A tool of a server, or another one.
 	Server string          `json:"server"`
 	Tool   string          `json:"tool"`
@@ -101,22 +116,32 @@ func Changes(raw json.RawMessage) []agents.Change {
 	return t.files()
 }
 
+// Files are those that it would change so: where they are, and where they go. What cannot be read as changes is an error.
+func Files(raw json.RawMessage) (out []string, err error) {
+	var t tool
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	err = json.Unmarshal(raw, &t.Changes)
+	for _, c := range t.Changes {
+		out = append(out, c.Path)
+		if _, to := c.how(); to != "" {
+			out = append(out, to)
+		}
+	}
+	return out, err
+}
+
 // files are the changes as pieces of a patch. A file that is made or goes is told whole.
 func (t tool) files() []agents.Change {
 	var out []agents.Change
 	for _, c := range t.Changes {
-		var kind struct {
-			Type string `json:"type"`
-			Move string `json:"move_path"`
-		}
-		if json.Unmarshal(c.Kind, &kind) != nil {
-			_ = json.Unmarshal(c.Kind, &kind.Type) // an older form is the word alone
-		}
-		one := agents.Change{Path: c.Path, Pieces: c.Diff, Made: kind.Type == "add", Gone: kind.Type == "delete"}
+		kind, _ := c.how()
+		one := agents.Change{Path: c.Path, Pieces: c.Diff, Made: kind == "add", Gone: kind == "delete"}
 		if (one.Made || one.Gone) && !strings.HasPrefix(c.Diff, "@@") {
 			one.Pieces = agents.Whole(c.Diff, one.Gone)
 		}
-		if i := strings.LastIndex(one.Pieces, "\n\nMoved to: "); i >= 0 && kind.Type == "update" {
+		if i := strings.LastIndex(one.Pieces, "\n\nMoved to: "); i >= 0 && kind == "update" {
 			one.Pieces = one.Pieces[:i+1]
 		}
 		out = append(out, one)
