@@ -185,7 +185,7 @@ var houseMap = []wall{
 	{pkg: "tool", may: "tool/box"},
 	{pkg: "tool/box", may: "tool/confine"}, // every sandbox of the program
 	{pkg: "tool/confine"},
-	{pkg: "tool/builtin", may: "tool"},
+	{pkg: "tool/builtin", may: "tool secret"},
 	{pkg: "tunnel", may: "tunnel/wire"},
 	{pkg: "schedule", may: "schedule/wire automation/clock"},
 	{pkg: "login", may: "login/wire login/device secret"},

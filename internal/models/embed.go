@@ -20,7 +20,7 @@ func (r *Room) Embed(ctx context.Context, tenant, model string, texts []string) 
 	}
 	return out, r.withKey(ctx, tenant, e, func(key, _ string) (err error) {
 		out, err = catalog.Embed(ctx, e, key, r.keys.Reach(tenant), name, texts)
-		return Explain(err, e.ID)
+		return Explain(withoutKey(nil, key).failed(err), e.ID)
 	})
 }
 

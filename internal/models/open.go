@@ -33,7 +33,7 @@ func (r *Room) Open(ctx context.Context, tenant, id string, fn func(provider.Mod
 		if err != nil {
 			return Explain(err, e.ID)
 		}
-		return fn(m)
+		return fn(withoutKey(m, key))
 	})
 }
 

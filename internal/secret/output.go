@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// Writer passes output on without secrets. It holds back as much as a secret
-// that is not complete yet could need; Close passes the rest on (and does not
-// close w).
+// Writer passes output on without secrets. It holds back the end of it that may
+// begin a secret, and what is no whole character yet; Close passes the rest on
+// (and does not close w).
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return &writer{r: r, w: w} }
 
 type writer struct {
@@ -27,9 +27,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held = append(w.held, p...)
-	w.r.mu.RLock()
-	keep := max(w.r.most-1, 0)
-	w.r.mu.RUnlock()
+	keep := w.r.begins(string(w.held))
 	if len(w.held) <= keep {
 		return len(p), nil
 	}

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"tandem/internal/secret/wire"
 	"time"
+	"unicode/utf8"
+
+	"tandem/internal/secret/wire"
 )
 
 // Redactor replaces the secrets it was taught in any text. It remembers no
@@ -173,6 +175,38 @@ func (r *Redactor) Holds(tenant, s string) bool {
 		}
 	}
 	return false
+}
+
+// begins is how many bytes at the end of s may begin a secret that goes on behind it, or a character that does.
+func (r *Redactor) begins(s string) int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	from := len(s)
+	for i := max(0, len(s)-r.most+1); i < len(s) && from == len(s) && r.most > 0; i++ {
+		if i+window > len(s) {
+			from = i
+			break
+		}
+		head := maphash.String(r.seed, s[i:i+window])
+		if r.maybe[head>>6%uint64(len(r.maybe))]&(1<<(head&63)) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(r.heads[head], func(f form) bool { return i+f.size > len(s) }) {
+			from = i
+		}
+	}
+	for back := 1; back <= min(len(s), utf8.UTFMax-1); back++ {
+		if at := len(s) - back; utf8.RuneStart(s[at]) {
+			if !utf8.FullRuneInString(s[at:]) {
+				from = min(from, at)
+			}
+			break
+		}
+	}
+	for from > 0 && from < len(s) && len(s)-from < r.most && !utf8.RuneStart(s[from]) {
+		from--
+	}
+	return len(s) - from
 }
 
 // cut redacts s and returns it up to the given length, or up to the end of a

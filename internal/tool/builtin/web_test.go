@@ -1,9 +1,11 @@
 package builtin
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -64,6 +66,36 @@ func TestWebfetch(t *testing.T) {
 	}
 	if _, err := runTool(t, f, m{"url": other.URL}); !fault.Is(err, fault.Denied) {
 		t.Errorf("an address inside: %v", err)
+	}
+}
+
+// A search service knows the key that it was sent. It does not come back in what was found, nor in what went wrong, in any spelling.
+func TestASearchsKeyDoesNotComeBack(t *testing.T) {
+	const key = `BSA-"0123456789/abcdef+`
+	status := http.StatusOK
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		is := r.Header.Get("X-Subscription-Token")
+		w.WriteHeader(status)
+		json.NewEncoder(w).Encode(map[string]any{"web": map[string]any{"results": []any{m{"title": "as lent " + is,
+			"url":         "https://b.example/?k=" + url.QueryEscape(is),
+			"description": "base64 " + base64.StdEncoding.EncodeToString([]byte(is)) + " end"}}}})
+	}))
+	defer srv.Close()
+	s := websearch{func() Search {
+		return Search{Brave: srv.URL, BraveKey: key, Transport: (&egress.Guard{Origins: []string{srv.URL}}).Transport()}
+	}}
+	r, err := runTool(t, s, m{"query": "cats"})
+	if err != nil || !strings.Contains(r.Text, "as lent [secret]") || !strings.Contains(r.Text, "https://b.example/?k=[secret]") {
+		t.Errorf("what was found: %s %v", r.Text, err)
+	}
+	for _, form := range []string{key, "0123456789", url.QueryEscape(key), base64.StdEncoding.EncodeToString([]byte(key))[:24]} {
+		if strings.Contains(r.Text, form) {
+			t.Errorf("the key comes back as %s: %s", form, r.Text)
+		}
+	}
+	status = http.StatusForbidden
+	if _, err := runTool(t, s, m{"query": "cats"}); err == nil || strings.Contains(err.Error(), "0123456789") {
+		t.Errorf("what went wrong: %v", err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/secret"
 	"tandem/internal/tool"
 )
 
@@ -164,6 +165,17 @@ func search1(ctx context.Context, list []backend, a websearchArgs) (tool.Result,
 	return tool.Result{}, fault.New(fault.Unavailable, "websearch", "no search answered: %s", strings.Join(failed, "; "))
 }
 
+// lent knows the keys: what a service answers is kept and shown, and it may say the one that it was sent.
+func (s Search) lent() *secret.Redactor {
+	r := secret.NewRedactor()
+	for _, key := range []string{s.BraveKey, s.ExaKey} {
+		if key != "" {
+			r.Learn([]byte(key))
+		}
+	}
+	return r
+}
+
 var errLimited = errors.New("it has had enough for now (rate limited)")
 
 // ask sends a request and reads the JSON of its answer. Keys never come into an error: only the status does.
@@ -181,15 +193,16 @@ func (s Search) ask(ctx context.Context, req *http.Request, into any) error {
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
+	lent := s.lent()
 	switch {
 	case res.StatusCode == http.StatusTooManyRequests:
 		return errLimited
 	case res.StatusCode != http.StatusOK:
-		return fmt.Errorf("it answered %s", res.Status)
+		return fmt.Errorf("it answered %s", lent.String(res.Status))
 	case err != nil:
 		return errors.New("its answer broke off")
 	}
-	if err := json.Unmarshal(b, into); err != nil {
+	if err := json.Unmarshal(lent.JSON(b), into); err != nil {
 		return errors.New("its answer is not the JSON that was expected")
 	}
 	return nil
