@@ -163,7 +163,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.rooms.resource = resource.New(d.db)
 	d.rooms.knowledge = knowledge.New(d.db)
-	d.rooms.knowledge.Forgot = d.forgotten
+	d.rooms.knowledge.Forgot, d.rooms.knowledge.Vouch = d.forgotten, d.journal.Vouch()
 	d.rooms.login = login.New(d.db, d.rooms.secret)
 	spaces, err := d.makeSpaces(ctx)
 	if err != nil {

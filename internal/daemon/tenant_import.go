@@ -19,6 +19,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/job"
 	"tandem/internal/journal"
+	"tandem/internal/knowledge"
 	"tandem/internal/memory"
 	"tandem/internal/models"
 	"tandem/internal/op"
@@ -45,7 +46,7 @@ type arrival struct {
 func (d *Daemon) sealing(in *db.DB) []func(context.Context) ([]op.Sealed, error) {
 	var out []func(context.Context) ([]op.Sealed, error)
 	for _, rows := range []func(context.Context, *db.DB) ([]op.Sealed, error){session.Rows, models.Rows, terminal.Rows, connector.Rows,
-		forge.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, memory.Rows} {
+		forge.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, memory.Rows, knowledge.Rows} {
 		out = append(out, func(ctx context.Context) ([]op.Sealed, error) { return rows(ctx, in) })
 	}
 	return append(out, func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, in, d.journal.Vouch()) })

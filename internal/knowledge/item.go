@@ -74,7 +74,7 @@ func settle(in wire.AddIn) error {
 // add notes an item that answers nobody yet. What its author added before with the same key, and nobody promoted, it takes the place of.
 func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Changed, error) {
 	c := op.CallerFrom(ctx)
-	k, err := load(tx, c.Tenant, in.Name) // locked, so that it is not deleted meanwhile
+	k, err := r.load(ctx, tx, c.Tenant, in.Name) // locked, so that it is not deleted meanwhile
 	mine := false
 	if err == nil && k != nil {
 		mine, err = r.lets(ctx, tx, k)

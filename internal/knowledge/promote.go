@@ -22,7 +22,10 @@ func (r *Room) owned(ctx context.Context, tx *db.Tx, id string) (*space, *item, 
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err := held(ctx, tx, name)
+	k, err := r.held(ctx, tx, name)
+	if err == nil && k.forged {
+		err = forged(name)
+	}
 	if fault.Is(err, fault.NotFound) { // that the item exists is not told either
 		err = noItem(id)
 	}
@@ -208,7 +211,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.ItemIn) (wire.Remo
 // close deletes a knowledge space with all of its items.
 func (r *Room) close(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.RemoveOut, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	k, err := held(ctx, tx, in.Name)
+	k, err := r.held(ctx, tx, in.Name)
 	if err != nil {
 		return wire.RemoveOut{}, err
 	}
@@ -227,6 +230,7 @@ func (r *Room) close(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.Remov
 	}
 	tx.AfterCommit(r.Forgot)
 	op.Note(ctx, "name", k.Name)
+	op.Seal(ctx, subject(k.Name))
 	_, err = tx.Exec("DELETE FROM knowledge WHERE tenant = ? AND name = ?", tenant, k.Name)
 	return wire.RemoveOut{Removed: int(n), Beyond: beyond}, err
 }

@@ -16,6 +16,8 @@ type Room struct {
 	// Bound are the knowledge spaces that a session was bound to, none where it was not, not found once it is deleted; nil
 	// where no sessions are kept.
 	Bound func(tx *db.Tx, tenant, session string) ([]string, error)
+	// Vouch knows who a person said owns and reads a knowledge space.
+	Vouch op.Vouch
 }
 
 // New makes the room over an open database.

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"context"
 	"database/sql"
 	"embed"
 	"encoding/json"
@@ -23,6 +24,8 @@ const posted = "knowledge_posting"
 type space struct {
 	wire.Space
 	nr, texts, length int64
+	unread            bool // its owners or readers cannot be read
+	forged            bool // nobody here said who owns and reads it
 }
 
 const spaceColumns = "name, nr, purpose, owners, readers, trust, days, texts, length, made_at, changed_at"
@@ -33,24 +36,22 @@ func scanSpace(rows interface{ Scan(...any) error }) (*space, error) {
 	var made, changed int64
 	err := rows.Scan(&k.Name, &k.nr, &k.Purpose, &owners, &readers, &k.Trust, &k.Days, &k.texts, &k.length, &made, &changed)
 	k.MadeAt, k.ChangedAt, k.Answers = db.Time(made), db.Time(changed), int(k.texts)
-	if err == nil {
-		err = json.Unmarshal([]byte(owners), &k.Owners)
-	}
-	if err == nil {
-		err = json.Unmarshal([]byte(readers), &k.Readers)
-	}
+	k.unread = json.Unmarshal([]byte(owners), &k.Owners) != nil || json.Unmarshal([]byte(readers), &k.Readers) != nil
 	return &k, err
 }
 
 func scanSpaces(rows *sql.Rows) (*space, error) { return scanSpace(rows) }
 
 // load is a knowledge space for who changes it, nil when there is none.
-func load(tx *db.Tx, tenant, name string) (*space, error) {
+func (r *Room) load(ctx context.Context, tx *db.Tx, tenant, name string) (*space, error) {
 	k, err := scanSpace(tx.QueryRow("SELECT "+spaceColumns+" FROM knowledge WHERE tenant = ? AND name = ?"+tx.ForUpdate(), tenant, name))
 	if db.NoRows(err) {
 		return nil, nil
 	}
-	return k, err
+	if err != nil {
+		return nil, err
+	}
+	return r.vouched(ctx, tenant, k), nil
 }
 
 func insert(tx *db.Tx, tenant string, k *space) error {

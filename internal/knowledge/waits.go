@@ -19,6 +19,7 @@ func (r *Room) Waits(ctx context.Context, tx *db.Tx, tenant, principal string) (
 		all, err := db.Collect(rows, err, scanSpaces)
 		for _, k := range all {
 			switch {
+			case r.vouched(ctx, tenant, k).forged:
 			case is && slices.Contains(k.Owners, person):
 				out = append(out, "it owns the knowledge space "+k.Name)
 			case slices.Contains(k.Readers, principal):
