@@ -73,6 +73,10 @@ func (r *Room) span(ctx context.Context, j *Job, in wire.DiffIn) (s span, err er
 			return s, err
 		}
 		s.to, s.part = steps[i].ID, true
+		if len(steps[i].Parents) == 0 { // the branch was begun anew, and holds nothing of what the job stood on
+			return s, fault.New(fault.Conflict, "job.diff", "%.12s is the first commit of its history: there is nothing to compare it with", s.to).
+				WithNext("look at it with git: git -C %s show %s", quoted(j.Repo), s.to)
+		}
 		first, came := steps[i].Parents[0], ""
 		if len(steps[i].Parents) > 1 {
 			came = steps[i].Parents[1]

@@ -190,6 +190,24 @@ func TestADeniedFileIsHiddenUnderTheNameOfAConflict(t *testing.T) {
 	}
 }
 
+// A branch that was begun anew holds nothing of what the job stood on: the first commit of all is then one of the job's, and has none before
+// it.
+func TestAFirstCommitHasNothingBeforeIt(t *testing.T) {
+	a := newAlone(t, "")
+	head, root := a.git("rev-parse", "HEAD"), a.git("rev-list", "--max-parents=0", "HEAD")
+	a.git("checkout", "-q", "--orphan", "anew")
+	a.git("commit", "-q", "--allow-empty", "-m", "anew")
+	a.stands(func(j *Job) { j.State, j.Base, j.Commit = wire.Review, a.git("rev-parse", "HEAD"), head })
+	ctx := op.WithSight(op.WithCaller(t.Context(), op.Caller{Tenant: "t", Name: "ann", Kind: op.Person}),
+		op.Sight{File: func(string) bool { return true }})
+	if out, err := a.diff(ctx, wire.DiffIn{ID: "job_1", Commit: root}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("%+v %v", out, err)
+	}
+	if _, err := a.diff(ctx, wire.DiffIn{ID: "job_1", Commit: head}); err != nil {
+		t.Error(err)
+	}
+}
+
 // A picture is shown as it was and as it is, to whoever may see its file; what a browser would run is none.
 func TestAPictureIsShown(t *testing.T) {
 	a := newAlone(t, "")
