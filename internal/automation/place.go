@@ -33,8 +33,8 @@ func (r *Room) waiting() bool {
 	return len(r.crowded) > 0
 }
 
-// todo are the runs to be looked at now, and those that wait for a place: those of the highest priority first, then those of the tenant that
-// has the fewest steps under way, then the oldest. Each counts as waiting until it was looked at.
+// todo are the runs to be looked at now, and those that wait for a place: those of the highest priority first, then those of the tenant
+// that has the fewest steps under way, then the oldest. Each counts as waiting until it was looked at.
 func (r *Room) todo(ctx context.Context) (out []runKey, of map[runKey]int, err error) {
 	r.mu.Lock()
 	out = slices.Collect(maps.Keys(r.dirty))

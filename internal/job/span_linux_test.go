@@ -80,8 +80,8 @@ func TestWhatCameSinceALookIsTheJobsOwn(t *testing.T) {
 	}
 }
 
-// A look is a person's, in the panel or with the PIN. What a program of theirs was shown is no look, and what works for itself has none. What
-// is written down already is not written again.
+// A look is a person's, in the panel or with the PIN. What a program of theirs was shown is no look, and what works for itself has none.
+// What is written down already is not written again.
 func TestAProgramsLookIsNoPersons(t *testing.T) {
 	a := newAlone(t, "")
 	first := a.git("rev-parse", "HEAD")
@@ -190,8 +190,8 @@ func TestADeniedFileIsHiddenUnderTheNameOfAConflict(t *testing.T) {
 	}
 }
 
-// A branch that was begun anew holds nothing of what the job stood on: the first commit of all is then one of the job's, and has none before
-// it.
+// A branch that was begun anew holds nothing of what the job stood on: the first commit of all is then one of the job's, and has none
+// before it.
 func TestAFirstCommitHasNothingBeforeIt(t *testing.T) {
 	a := newAlone(t, "")
 	head, root := a.git("rev-parse", "HEAD"), a.git("rev-list", "--max-parents=0", "HEAD")

@@ -31,9 +31,10 @@ func (r *Room) vouched(ctx context.Context, tenant string, k *space) *space {
 
 // forged refuses a knowledge space whose owners or readers nobody here named.
 func forged(name string) error {
-	return fault.New(fault.Denied, "knowledge", "who owns and reads the knowledge space %s was changed in the database, and not by a person here",
-		name).WithNext("whoever administers the house says it anew, and all of it: "+
-		"tandem knowledge change %s --owner NAME --reader person:NAME --trust approved", name)
+	return fault.New(fault.Denied, "knowledge",
+		"who owns and reads the knowledge space %s was changed in the database, and not by a person here", name).
+		WithNext("whoever administers the house says it anew, and all of it: "+
+			"tandem knowledge change %s --owner NAME --reader person:NAME --trust approved", name)
 }
 
 // Rows are what the journal vouches for: who owns and reads knowledge spaces, as their rows say it.

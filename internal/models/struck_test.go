@@ -91,14 +91,14 @@ func TestAProvidersKeyDoesNotComeBack(t *testing.T) {
 		}
 	}
 	cut := &provider.Error{Failure: provider.RateLimited, Message: "no more for " + key, RequestID: key, Err: errors.New("with " + key)}
-	var said strings.Builder
+	var said [3]strings.Builder
 	_, err := withoutKey(echoing{say: "so far", piece: 2, err: cut}, key).Stream(t.Context(), provider.Request{},
-		func(p provider.Part) { said.WriteString(p.Delta) })
+		func(p provider.Part) { said[p.Index].WriteString(p.Delta) })
 	if provider.FailureOf(err) != provider.RateLimited || strings.Contains(fmt.Sprintf("%v %+v", err, errors.Unwrap(err)), key) {
 		t.Errorf("why it failed: %v", err)
 	}
-	if !strings.HasPrefix(said.String(), "so far") {
-		t.Errorf("what had come until then: %q", said.String())
+	if said[0].String() != "so far" || said[1].String() != "so far" {
+		t.Errorf("what had come until then: %q, %q", said[0].String(), said[1].String())
 	}
 	if all, err := withoutKey(echoing{say: key}, key).List(t.Context()); err != nil || strings.Contains(fmt.Sprint(all), key) {
 		t.Errorf("its models: %v %v", all, err)

@@ -146,8 +146,8 @@ func named(b byte) bool {
 	return b == '_' || b >= 0x80 || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9'
 }
 
-// quoted is the length of the text between quotes with which s begins; 0 where it does not end. Whether a later quote counts does not depend
-// on where the text begins, so that one without an end says the same of all that follow.
+// quoted is the length of the text between quotes with which s begins; 0 where it does not end. Whether a later quote counts does not
+// depend on where the text begins, so that one without an end says the same of all that follow.
 func (t *reading) quoted(s string) int {
 	if strings.IndexByte(t.open, s[0]) >= 0 {
 		return 0

@@ -32,7 +32,8 @@ func TestCodeReadsAsItsLine(t *testing.T) {
 	})
 }
 
-// A line is divided into no more parts than it has pieces, spans and marks, and none of these is looked at twice: a hostile diff slows no page.
+// A line is divided into no more parts than it has pieces, spans and marks, and none of these is looked at twice:
+// a hostile diff slows no page.
 func TestALineIsDividedOnce(t *testing.T) {
 	for _, unit := range []string{"1\u200b ", "if\u202e1 ", "\u200b", "'a'\u200b"} {
 		text := strings.Repeat(unit, 2000/len(unit))

@@ -34,9 +34,9 @@ func (t Tools) Steps(ctx context.Context, repo, base, commit string, most int) (
 }
 
 // Expected are the files that two commits make together where nobody does anything beside: the first as it is when it holds the second.
-// What does not go together has the marks of a conflict in it, or stands beside its name (see Named). Git follows a file to the name that one
-// side gave it, with what the other side wrote into it: carried are the files of which that may be true, where sees says no to one that a
-// side took away or named anew.
+// What does not go together has the marks of a conflict in it, or stands beside its name (see Named). Git follows a file to the name that
+// one side gave it, with what the other side wrote into it: carried are the files of which that may be true, where sees says no to one
+// that a side took away or named anew.
 func (t Tools) Expected(ctx context.Context, repo, one, other string, sees func(path string) bool) (tree string, carried map[string]bool,
 	err error) {
 	if other == "" || t.Holds(ctx, repo, one, other) {
