@@ -30,6 +30,7 @@ your-server$ curl -s -c jar -o /dev/null "$(tandem panel open --print | grep -o 
 your-server> tandem panel browsers
 not run: it needs the way to ntfy.sh, of which the script phone_told has a stand-in: tandem phone set
 not run: it needs the way to ntfy.sh, of which the script phone_told has a stand-in: tandem phone set --address https://house.example:39731
+not run: it needs the way to ntfy.sh, of which the script phone_told has a stand-in: tandem phone set --new
 your-server> tandem phone off
   shows your phone is told nothing more
 not run: a browser that signed in is needed, which TestJourney has: tandem panel signout signin_5f0c4e1f2a3b4c5d
