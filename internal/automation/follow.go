@@ -92,6 +92,9 @@ func (r *Room) follow(ctx context.Context, tx *db.Tx, t trigger, a *spec.Automat
 		if err != nil {
 			return err
 		}
+		if before.ended.IsZero() { // a repair let it go on: its end comes once more
+			continue
+		}
 		in := wire.BeginIn{Name: t.name, Input: map[string]any{}}
 		if a.Inputs["event"] != nil {
 			in.Input["event"] = before.status

@@ -257,8 +257,11 @@ func (h *held) save() error {
 	now := h.tx.Now()
 	h.status, h.reason, h.wake = string(h.run.Status), h.run.Reason, h.run.Next(now).Wake
 	h.needs, h.waits = strings.Join(h.run.Stuck(), "; "), h.waiting()
-	if h.run.Status.Over() && h.ended.IsZero() {
+	switch over := h.run.Status.Over(); {
+	case over && h.ended.IsZero():
 		h.ended = now
+	case !over: // a repair lets one go on that failed
+		h.ended = time.Time{}
 	}
 	heard, err := json.Marshal(h.heard)
 	if err != nil {

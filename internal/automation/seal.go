@@ -30,6 +30,9 @@ func (r *Room) unswitched(ctx context.Context, h *held) (string, error) {
 	case r.Kept == nil:
 		return "", nil
 	}
+	if why, err := r.unrepaired(h); err != nil || why != "" {
+		return why, err
+	}
 	for _, step := range h.run.Steps() {
 		g := h.node(step.Node).Asks()
 		if g == nil || step.Phase != run.Done || g.OnExpiry == spec.Resume && step.Output["by"] == nil {

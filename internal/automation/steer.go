@@ -31,6 +31,9 @@ func (r *Room) runOps() []op.Op {
 	ofStep := func(o op.Op) op.Op {
 		return op.Placing(o, func(ctx context.Context, in wire.StepIn) op.Resource { return r.runAt(ctx, in.ID) })
 	}
+	ofRepair := func(o op.Op) op.Op {
+		return op.Placing(o, func(ctx context.Context, in wire.RepairIn) op.Resource { return r.runAt(ctx, in.ID) })
+	}
 	person := func(verb, doc string) op.Spec { // an agent never says what is to be done with a step that may have acted
 		return op.Spec{Right: "automation.admin", Present: true, People: true, MCP: "-", Method: "POST",
 			Path: "/automation-runs/{id}/" + verb, Doc: doc}
@@ -54,6 +57,15 @@ func (r *Room) runOps() []op.Op {
 		ofStep(wire.Skip.State(person("skip", "Skip a step, with a reason. Needs a person present."), nil, r.mend(run.Passed))),
 		ofStep(wire.Accept.State(person("accept",
 			"Say that a step was done of which nobody knew, with what it gave. Needs a person present."), nil, r.mend(run.Accepted))),
+		ofRepair(wire.Review.Read(op.Spec{Right: "automation.read", Method: "POST", Path: "/automation-runs/{id}/review",
+			Doc: "Say what a node of a run is told, and what a repair would change, as a diff. It changes nothing."}, nil, r.review)),
+		ofRepair(wire.Repair.State(person("repair", "Have a node of a run that failed or waits told something else, and go on from there: "+
+			"its prompt or model, or other words of the definition.\nThe repair is one that was looked at, by the digest that "+
+			"automation_review gives. Needs a person present."), nil, r.repair)),
+		op.Placing(wire.Rehearse.Read(op.Spec{Right: "automation.read", Method: "POST", Path: "/automation-runs/{id}/rehearse",
+			Doc: "Play a run again with the newest version of its automation, or another definition, on the answers that were recorded.\n" +
+				"It says what would differ, and which nodes have no answer. No model is asked, nothing is done, and the run stays as it is."},
+			nil, r.rehearse), func(ctx context.Context, in wire.RehearseIn) op.Resource { return r.runAt(ctx, in.ID) }),
 		wire.Ticks.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automation/{name}/ticks",
 			Doc: "List the moments at which an automation was due: the run of each, or why there was none."}, named, r.ticks),
 		wire.Tick.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
@@ -211,25 +223,9 @@ func (r *Room) steer(kind run.Kind) func(context.Context, *db.Tx, wire.RunIn) (*
 		c := op.CallerFrom(ctx)
 		out, err := r.tell(tx, c.Tenant, in.ID, func(h *held) error {
 			if kind == run.Resumed {
-				s, err := find(tx, c.Tenant, h.name)
-				if err != nil || s == nil {
-					return orNone(err, h.name)
+				if _, err := goesOn(tx, h, string(wire.Resume)); err != nil {
+					return err
 				}
-				if !s.On {
-					return fault.New(fault.Conflict, string(wire.Resume), "%s is switched off", s.Name).
-						WithNext("switch it on first: tandem automation on %s", s.Name)
-				}
-				if s.Live != h.digest { // its actor acts for whoever switched the other one on, who did not look at this one
-					return fault.New(fault.Conflict, string(wire.Resume), "another version of %s was switched on since this run began", s.Name).
-						WithNext("begin a run of that one, and cancel this: tandem automation runs cancel %s", h.id)
-				}
-				if s.actsFor != h.actsFor { // it would go on with the authority of somebody who did not begin it
-					return fault.New(fault.Conflict, string(wire.Resume), "another person switched %s on since this run began",
-						s.Name).
-						WithNext("begin a run with their authority, and cancel this: tandem automation runs cancel %s", h.id)
-				}
-			}
-			if kind == run.Resumed {
 				h.heard = c.Prompts(h.heard, nil)
 			}
 			if kind == run.Stopped {

@@ -126,7 +126,8 @@ func (r *Room) versions(ctx context.Context, tenant, name string) ([]*version, e
 	return db.Collect(rows, err, func(rows *sql.Rows) (*version, error) { return scanVersion(rows) })
 }
 
-// Rows are what the journal vouches for: versions that were switched on once, those that are, and gates that open runs are past.
+// Rows are what the journal vouches for: versions that were switched on once, those that are, and gates that open runs are past, and
+// repairs of open runs.
 func Rows(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
 	rows, err := d.Query(ctx, "SELECT "+versionColumns+" FROM automation_version WHERE approved_at > 0 ORDER BY tenant, name, digest")
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*version, error) { return scanVersion(rows) })
@@ -145,5 +146,9 @@ func Rows(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
 		out = append(out, s.Seal())
 	}
 	let, err := passes(ctx, d)
-	return append(out, let...), err
+	if err != nil {
+		return nil, err
+	}
+	told, err := repairs(ctx, d)
+	return append(append(out, let...), told...), err
 }

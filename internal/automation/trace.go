@@ -8,7 +8,6 @@ import (
 
 	"tandem/internal/automation/run"
 	"tandem/internal/automation/wire"
-	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/session"
@@ -64,21 +63,16 @@ func (r *Room) runs(ctx context.Context, in wire.RunsIn) (wire.RunsOut, error) {
 }
 
 func (r *Room) trace(ctx context.Context, in wire.RunIn) (*wire.Run, error) {
-	look := looking{ctx, r.DB}
-	row, err := scanRun(look.QueryRow("SELECT "+runColumns+" FROM automation_run WHERE tenant = ? AND id = ?", op.CallerFrom(ctx).Tenant,
-		in.ID))
-	if db.NoRows(err) {
-		return nil, noRun(in.ID)
-	}
+	h, err := r.lookInto(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	h, err := r.fold(look, row)
+	first, err := r.read(h.version)
 	if err != nil {
 		return nil, err
 	}
-	out := row.seen()
-	out.Tokens, out.Cost = h.run.Tokens, h.run.Cost
+	out := h.seen()
+	out.Tokens, out.Cost, out.Repairs = h.run.Tokens, h.run.Cost, h.seenRepairs(first)
 	needs := h.run.Spec.Needs()
 	for _, s := range h.run.Steps() {
 		v := h.shown(s)

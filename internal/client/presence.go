@@ -3,8 +3,8 @@ package client
 // present are the operations that only a person present may call.
 var present = map[string]bool{
 	"actor.add": true, "actor.disable": true, "aside.keep": true, "approval.always": true, "approval.decide": true,
-	"approval.decide_several": true, "automation.accept": true, "automation.hook": true, "automation.on": true, "automation.retry": true,
-	"automation.skip":   true,
+	"approval.decide_several": true, "automation.accept": true, "automation.hook": true, "automation.on": true, "automation.repair": true,
+	"automation.retry": true, "automation.skip": true,
 	"assertion.key_add": true, "assertion.key_revoke": true,
 	"audit.confirm": true, "audit.export": true, "audit.forget": true,
 	"budget.set": true, "connector.accept": true, "connector.command": true, "device.revoke": true,

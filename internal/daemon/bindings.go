@@ -80,6 +80,7 @@ var bindings = map[string]string{
 	"automation.notice":       byServer,
 	"automation.pass":         byServer,
 	"automation.pause":        byID,
+	"automation.repair":       byPerson,
 	"automation.resume":       byID,
 	"automation.retry":        byPerson,
 	"automation.run":          "the version that is switched on",

@@ -97,7 +97,7 @@ func init() {
 	saying(forPeople, "device.revoke", "person.remove", "source.add", "source.import", "source.preview", "source.resume", "source.revoke")
 	saying(forPeople, "group.add", "group.remove", "owner.add", "owner.hand_over", "owner.remove", "person.away", "person.back")
 	saying(forPeople, "actor.add", "actor.disable", "approval.always", "approval.decide", "approval.decide_several", "aside.keep",
-		"automation.accept", "automation.hook", "automation.on", "automation.retry", "automation.skip",
+		"automation.accept", "automation.hook", "automation.on", "automation.repair", "automation.retry", "automation.skip",
 		"audit.confirm", "audit.export", "audit.forget", "budget.set", "connector.accept", "connector.command", "folder.grant",
 		"grant.add", "grant.take",
 		"grant.revoke", "join.invite", "join.revoke",
@@ -119,6 +119,7 @@ func init() {
 	saying(forPeople, "team.approve", "team.plan")
 	saying(areWords, "team.get", "team.list", "team.pause", "team.resume", "team.start", "team.stop", "team.wait")
 	saying(areWords, "queue.evict", "queue.list", "queue.pause", "queue.priority")
+	saying(areWords, "automation.rehearse", "automation.review")
 	saying(areWords, "automation.add", "automation.run", "automation.runs", "automation.show", "automation.ticks", "automation.trace",
 		"audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.archive", "board.cancel", "board.change",
 		"board.claim", "board.comment", "board.depend", "board.edit", "board.expire", "board.finding", "board.findings", "board.handoff",

@@ -153,6 +153,19 @@ func TestAnAutomationIsSwitchedOnByAPersonAlone(t *testing.T) {
 		if !strings.Contains(now.Reason, "nobody let it through") {
 			t.Errorf("it ended: %s", now.Reason)
 		}
+		w.must(w.Call(ctx, "automation.run", automation.BeginIn{Name: a.Name}, &begun))
+		testenv.Eventually(t, "it waits at its gate, too", time.Minute, func() bool {
+			var n int
+			w.must(w.db.QueryRow(ctx, "SELECT count(*) FROM automation_step WHERE waits LIKE 'ask:%' AND run = ?", begun.ID).Scan(&n))
+			return n == 1
+		})
+		w.again(`INSERT INTO automation_event (tenant, run, seq, body) SELECT tenant, id, events + 1, '{"kind":"repaired","node":"`+
+			gateOf(w)+`","item":-1,"at":"2026-01-01T00:00:00Z","by":"owner","repair":{"text":"other"}}' FROM automation_run WHERE ended_at = 0`,
+			"UPDATE automation_run SET events = events + 1, wake_at = 1 WHERE ended_at = 0")
+		testenv.Eventually(t, "it ends, too", time.Minute, func() bool { return see().Status == "cancelled" })
+		if !strings.Contains(now.Reason, "repaired, and not by a person") {
+			t.Errorf("it ended: %s", now.Reason)
+		}
 		var denial struct{ ID string }
 		w.present("grant.add", map[string]any{"principal": "agent:*",
 			"effect": "deny", "resource": "session:/", "permissions": []string{"read"}}, &denial)

@@ -40,6 +40,7 @@ var (
 	digestToSwitch = regexp.MustCompile(`/on\?digest=([0-9a-f]+)`)
 	askToAnswer    = regexp.MustCompile(`/panel/approvals/(ask_[0-9a-z]+)\?back=`)
 	askDigest      = regexp.MustCompile(`name="digest" value="([^"]+)"`)
+	repairDigest   = regexp.MustCompile(`name="digest" value="([0-9a-f]{64})"`)
 	askPageDigest  = regexp.MustCompile(`name="pages" value="([^"]+)"`)
 )
 
@@ -155,4 +156,62 @@ func (b *browser) approve(t *testing.T, ask string) {
 		}
 	}
 	b.does(t, ask+"/decide", form)
+}
+
+const drafting = `name = "drafting"
+
+[[node]]
+id = "draft"
+[node.turn]
+prompt = "Write the mail."
+model = "nobody/nothing"
+`
+
+// A person has the node of a run that failed told something else: they see what changes, prove that they are there, and the run's page
+// tells of it.
+func TestARunIsRepaired(t *testing.T) {
+	h := startHouse(t)
+	b := h.browser(t)
+	b.signIn(t)
+	page := b.does(t, "/panel/automations", url.Values{"text": {drafting}})
+	b.does(t, page+"/on", url.Values{"digest": {digestToSwitch.FindStringSubmatch(b.page(t, page))[1]}, "pin": {testPIN}})
+	run := b.does(t, page+"/run", url.Values{})
+	b.shows(t, run, "failed")
+	if body := b.page(t, run); !strings.Contains(body, run+"/repair?node=draft") {
+		t.Errorf("the run does not lead to a repair: %s", refusedWords(body))
+	}
+	if same := b.page(t, run+"/rehearse"); !strings.Contains(same, "Nothing would differ") {
+		t.Errorf("with its own version: %s", refusedWords(same))
+	}
+	b.does(t, "/panel/automations", url.Values{"text": {strings.Replace(drafting, "Write the mail", "Write the letter", 1)}})
+	if other := b.page(t, run+"/rehearse"); !strings.Contains(other, "is told and given otherwise") ||
+		strings.Contains(other, "Nothing would differ") {
+		t.Errorf("with the newest version: %s", refusedWords(other))
+	}
+	if form := b.page(t, run+"/repair?node=draft"); !strings.Contains(form, "Write the mail.</textarea>") ||
+		!strings.Contains(form, `value="nobody/nothing"`) {
+		t.Errorf("the form: %s", refusedWords(form))
+	}
+	fields := url.Values{"node": {"draft"}, "prompt": {"Write {{week}}."}, "model": {"nobody/nothing"}}
+	if code, body, _ := b.ask(t, "POST", run+"/review", fields); code != http.StatusOK || !strings.Contains(body, "is none of its inputs") ||
+		!strings.Contains(body, "Write {{week}}.</textarea>") {
+		t.Errorf("words that are wrong: %d %s", code, refusedWords(body))
+	}
+	fields.Set("prompt", "Write a short mail.")
+	fields.Set("reason", "it was too long")
+	code, body, _ := b.ask(t, "POST", run+"/review", fields)
+	digest := repairDigest.FindStringSubmatch(body)
+	if code != http.StatusOK || len(digest) == 0 || !strings.Contains(body, "What changes") {
+		t.Fatalf("what changes: %d %s", code, refusedWords(body))
+	}
+	fields.Set("digest", digest[1])
+	if code, body, _ := b.ask(t, "POST", run+"/repair", fields); code != http.StatusOK || !strings.Contains(body, "this needs you") {
+		t.Errorf("nobody was there: %d %s", code, refusedWords(body))
+	}
+	fields.Set("pin", testPIN)
+	b.does(t, run+"/repair", fields)
+	told := b.shows(t, run, "it was too long")
+	if !strings.Contains(told, "Repaired: ") || !strings.Contains(refusedWords(told), "short") {
+		t.Errorf("the run does not tell of it: %s", refusedWords(told))
+	}
 }

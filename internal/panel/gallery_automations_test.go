@@ -65,7 +65,9 @@ func sampleRun() RunView {
 		{Node: "keep", Kind: "map", State: "waiting", After: []string{"look"}},
 		{Node: "keep", Kind: "map", Item: 1, State: "failed", Reason: "report/files exists"},
 	}
-	return RunView{RunRow: sampleRuns()[1], Now: galleryNow, May: true, Mend: true, Steps: steps, Levels: levels(steps),
+	return RunView{RunRow: sampleRuns()[1], Now: galleryNow, May: true, Mend: true, Repair: true, Steps: steps, Levels: levels(steps),
+		Repairs: []RepairRow{repairRow(wire.Repaired{Node: "count", By: "ann", At: before(time.Minute), Reason: "it counted folders",
+			Changes: "@@ -1,1 +1,1 @@\n-run 2: ls | wc -l\n+run 2: find . -type f | wc -l\n"})},
 		Facts: []ui.Pair{{Key: "Begun by", Value: "the schedule weekdays, for ann"}, {Key: "Began", Value: ui.Stamp(before(4 * time.Minute))},
 			{Key: "Version", Value: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a1", Mono: true, Copy: true}}}
 }
@@ -73,6 +75,25 @@ func sampleRun() RunView {
 func sampleStepAct() StepActView {
 	v := StepActView{ConfirmView: stepActs["accept"], Gives: true}
 	v.Subject, v.Action, v.Back, v.Present, v.PIN, v.Passkeys = "send", "/panel/runs/run_2/accept", "/panel/runs/run_2", true, true, 1
+	return v
+}
+
+func sampleRepair() RepairView {
+	return RepairView{Run: "run_2", Node: "draft", Action: "/panel/runs/run_2/review", Back: "/panel/runs/run_2", Model: "anthropic/claude",
+		Prompt: "Write the mail.\nBe short.", System: "You write mails.", Reason: "it was too long"}
+}
+
+func sampleRehearsal() RehearsalView {
+	return RehearsalView{Run: "run_3", Name: "morning", Was: "completed", Status: "open", Missing: []string{"tell"}, Gone: []string{"count"},
+		Steps: []RehearsedRow{{Name: "draft", Then: "done", Now: "done", Answer: "recorded", Differs: true,
+			Asked: diffOf("draft", "@@ -1,2 +1,2 @@\n prompt:\n-Write the mail.\n+Write a short mail.\n")},
+			{Name: "tell", Then: "skipped", Now: "ready", Answer: "none", Differs: true}, {Name: "send 1", Then: "not there", Now: "failed",
+				Answer: "refused", Reason: "the output id is missing", Differs: true, Gives: diffOf("send", "@@ -1,1 +1,1 @@\n-{}\n+{\"id\": 1}\n")}}}
+}
+
+func poisonedRepair() RepairView {
+	v := poisoned(sampleRepair())
+	v.Node = "draft" // which the form hands on as it is
 	return v
 }
 

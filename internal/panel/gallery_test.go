@@ -399,6 +399,8 @@ func galleryPages() []struct {
 		{"artifacts-empty", artifactsPage(galleryShell("automations", "Artifacts", automationsCrumb), ArtifactsView{Now: galleryNow})},
 		{"artifact", artifactPage(galleryShell("automations", "weekly.draft.report", automationsCrumb), sampleArtifact())},
 		{"run", runPage(galleryShell("automations", "morning", automationsCrumb), sampleRun())},
+		{"run-repair", repairPage(galleryShell("automations", "Repair draft", automationsCrumb), sampleRepair())},
+		{"run-rehearsal", rehearsalPage(galleryShell("automations", "Rehearsal of morning", automationsCrumb), sampleRehearsal())},
 		{"run-step", stepActPage(galleryShell("automations", "Was this step done?", automationsCrumb), sampleStepAct())},
 		{"people", peoplePage(galleryShell("people", "People", nil), samplePeople())},
 		{"people-empty", peoplePage(galleryShell("people", "People", nil),

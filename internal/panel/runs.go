@@ -16,6 +16,8 @@ import (
 )
 
 func runRoutes(p *Panel) {
+	repairRoutes(p)
+	p.get("/panel/runs/{id}/rehearse", (*visit).rehearsal)
 	p.get("/panel/runs/{id}", func(v *visit) error { return v.run(v.r.PathValue("id"), "") })
 	for verb, d := range map[string]op.Def[wire.RunIn, *wire.Run]{"pause": wire.Pause, "resume": wire.Resume, "cancel": wire.Cancel} {
 		perform(p, "/panel/runs/{id}/"+verb, d,
@@ -105,8 +107,10 @@ type RunView struct {
 	Levels  [][]StepRow // the nodes, those first on which the others wait
 	Facts   []ui.Pair
 	Made    []*artifacts.Artifact
+	Repairs []RepairRow
 	May     bool
 	Mend    bool // the viewer may say what is to be done with a step that failed
+	Repair  bool // they may have a node told something else
 	Problem string
 }
 
@@ -131,6 +135,12 @@ func (s StepRow) name() string {
 }
 
 func (s StepRow) anchor() string { return "step-" + pathEscape(s.Node) + "-" + strconv.Itoa(s.Item) }
+
+// told reports whether other words would be of use: it failed, or was not begun yet, and it is told any.
+func (s StepRow) told(over bool) bool {
+	return s.Item == 0 && s.Kind != "branch" && s.Kind != "wait" && s.Kind != "make" && s.Kind != "automation" &&
+		(s.mendable() || !over && (s.State == "waiting" || s.State == "ready" || s.State == "held"))
+}
 
 func (s StepRow) mendable() bool { return s.State == "failed" || s.State == "unknown" }
 
@@ -242,7 +252,11 @@ func (v *visit) run(id, problem string) error {
 	if err != nil {
 		return err
 	}
-	out := RunView{RunRow: runRow(r), Now: v.now(), May: v.has(string(wire.Pause)), Mend: v.has(string(wire.Retry)), Problem: problem}
+	out := RunView{RunRow: runRow(r), Now: v.now(), May: v.has(string(wire.Pause)), Mend: v.has(string(wire.Retry)),
+		Repair: v.has(string(wire.Repair)), Problem: problem}
+	for _, one := range r.Repairs {
+		out.Repairs = append(out.Repairs, repairRow(one))
+	}
 	shown, left := stepsToShow(r.Steps)
 	for _, s := range shown {
 		out.Steps = append(out.Steps, stepRow(id, s))

@@ -104,6 +104,8 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"artifact":    artifactPage(s, poisoned(sampleArtifact())),
 		"run":         runPage(s, poisoned(sampleRun())),
 		"step":        stepActPage(s, poisonedStep()),
+		"rehearsal":   rehearsalPage(s, poisoned(sampleRehearsal())),
+		"repair":      repairPage(s, poisonedRepair()),
 		"people":      peoplePage(s, poisoned(samplePeople())),
 		"person":      personPage(s, poisoned(samplePerson())),
 		"tenants":     tenantsPage(s, poisoned(sampleTenants())),

@@ -27,6 +27,7 @@ var phrases = map[string][2]string{
 	"automation.on":           {"switched an automation on", "switch an automation on"},
 	"automation.pass":         {"passed a gate of an automation", "pass a gate of an automation"},
 	"automation.replay":       {"replayed a webhook's message", "replay a webhook's message"},
+	"automation.repair":       {"repaired a run", "repair a run"},
 	"automation.retry":        {"repeated a step of a run", "repeat a step of a run"},
 	"automation.run":          {"began a run of an automation", "begin a run of an automation"},
 	"automation.skip":         {"skipped a step of a run", "skip a step of a run"},

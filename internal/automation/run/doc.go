@@ -7,5 +7,6 @@
 //   - Of a node and item at most one attempt is alive.
 //   - A step whose effect outside may or may not have happened is unknown, and stays so until a person says what is to be done.
 //   - What cannot come any more is skipped, with the reason, so that a run always ends.
+//   - A repair changes what a node is told, and nothing of what it may use: a run that failed goes on from the node that failed.
 //   - An event that does not fit is refused and changes nothing; one that repeats what is known already changes nothing either.
 package run

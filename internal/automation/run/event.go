@@ -27,6 +27,7 @@ const (
 	Accepted Kind = "accepted"  // a person says that an unknown step was done, with its outputs
 	Passed   Kind = "skipped"   // a person skips a step, with a reason
 	Bounded  Kind = "bounded"   // it may use no more than this: what the run that began it has left
+	Repaired Kind = "repaired"  // a person has a node told something else, and go on from there
 )
 
 // Event is one thing that happened, as it is stored.
@@ -44,6 +45,8 @@ type Event struct {
 	By      string         `json:"by,omitempty"`
 	Tokens  int64          `json:"tokens,omitempty"`
 	Cost    float64        `json:"cost,omitempty"`
+	Repair  *spec.Words    `json:"repair,omitempty"` // what a node is told from now on
+	Digest  string         `json:"digest,omitempty"` // of the definition as it is repaired
 }
 
 // UnmarshalJSON reads an event as it is stored, with the numbers of its outputs as they are written.
@@ -67,6 +70,8 @@ func (r *Run) Apply(e Event) error {
 		return r.tick(e.At)
 	case Pausing, Resumed, Stopped:
 		return r.steer(e)
+	case Repaired:
+		return r.repair(e)
 	}
 	s := r.find(e.Node, e.Item)
 	if s == nil {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"tandem/internal/automation/spec"
 )
 
 // play applies events and says where each step is, as "look=done each=running …".
@@ -198,6 +200,8 @@ func draw(r *rapid.T, x *Run, now time.Time) Event {
 		e.Kind = rapid.SampledFrom([]Kind{Started, Finished, Failure, Lost, Answered, Woke, Ticked, Pausing, Resumed, Retried, Accepted, Passed,
 			"no"}).Draw(r, "kind")
 		e.Attempt, e.Fence = rapid.IntRange(0, 3).Draw(r, "attempt"), int64(rapid.IntRange(0, 3).Draw(r, "fence"))
+	case x.Status == Failed && rapid.Bool().Draw(r, "repair"):
+		e.Kind, e.Item, e.Repair = Repaired, -1, &spec.Words{Prompt: "look", Run: []string{"true"}}
 	case x.Status == Paused:
 		e.Kind = Resumed
 	case s.Phase == Ready:

@@ -40,7 +40,7 @@ func (r *Run) arrive(n *spec.Node, s *Step, now time.Time) bool {
 		case before.Aside && n.OnlyAfter(need):
 			aside = need
 		case before.Phase != Done:
-			s.Aside = before.Aside
+			s.Aside, s.Cut = before.Aside, before.Phase == Broken || before.Cut
 			return s.skip("%s is %s", need, before.Phase)
 		case b != nil && b.Names(n.ID) && !slices.Contains(before.chosen(), n.ID):
 			s.Aside = true
@@ -185,7 +185,7 @@ func (r *Run) finish(status Status, why string) {
 	r.Status, r.Reason = status, why
 	r.each(func(s *Step) {
 		if s.Phase == Waiting || s.Phase == Ready || s.Phase == Held {
-			s.skip("the run is %s", status)
+			s.Cut = s.skip("the run is %s", status)
 		}
 	})
 }

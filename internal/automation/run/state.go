@@ -49,6 +49,7 @@ type Step struct {
 	Ends    time.Time // when what is held runs out
 	Reason  string    // why it is skipped, failed, unknown or held
 	Aside   bool      // skipped because a branch led elsewhere: whoever only comes after it goes on
+	Cut     bool      // skipped because something failed: a repair opens it again
 	Output  map[string]any
 	Notes   []string // feedback from a gate, oldest first
 	Refused string   // what a check said of its attempt before
@@ -75,7 +76,8 @@ type Run struct {
 	Tokens  int64
 	Cost    float64
 
-	PausedBy string // who paused it last
+	Repairs  []Repair // oldest first
+	PausedBy string   // who paused it last
 	rested   time.Duration
 	rests    time.Time // since when it is paused
 

@@ -19,6 +19,8 @@ const (
 	Retry  = op.Def[StepIn, *Run]("automation.retry")
 	Skip   = op.Def[StepIn, *Run]("automation.skip")
 	Accept = op.Def[StepIn, *Run]("automation.accept")
+	Review = op.Def[RepairIn, Reviewed]("automation.review")
+	Repair = op.Def[RepairIn, *Run]("automation.repair")
 
 	// Command is what a node's command is; the server alone calls it.
 	Command = op.Def[CommandIn, CommandOut]("automation.command")
@@ -90,6 +92,7 @@ type Run struct {
 	Steps   []Step         `json:"steps,omitempty"`
 	Tokens  int64          `json:"tokens,omitempty"`
 	Cost    float64        `json:"cost,omitempty" jsonschema:"in US dollars"`
+	Repairs []Repaired     `json:"repairs,omitempty" jsonschema:"what a person had its nodes told instead, oldest first"`
 }
 
 // Step is a node, or one item of a map.

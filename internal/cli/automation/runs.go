@@ -43,7 +43,9 @@ func newRun(k *kit.Kit) *cobra.Command {
 }
 
 func newRuns(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "runs", Short: "What became of runs, and what is done with them"}
+	cmd := &cobra.Command{Use: "runs", Short: "What became of runs, and what is done with them",
+		Long: "What became of runs, and what is done with them. A run that failed for the words of a node goes on with others: " +
+			"tandem automation repair."}
 	cmd.AddCommand(newRunsList(k), newRunsShow(k),
 		steer(k, "pause", "Begin nothing new in a run", wire.Pause), steer(k, "resume", "Go on with a paused run", wire.Resume),
 		steer(k, "cancel", "Cancel a run; what was done is not undone", wire.Cancel),
@@ -100,6 +102,7 @@ func newRunsShow(k *kit.Kit) *cobra.Command {
 	}
 }
 
+// showRun is a run as people read it.
 func showRun(w io.Writer, r *wire.Run) {
 	fmt.Fprintf(w, "%s of %s is %s\n", r.ID, r.Name, r.Status)
 	if r.Reason != "" {
@@ -125,6 +128,13 @@ func showRun(w io.Writer, r *wire.Run) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", node, s.Kind, s.State, s.Attempt, kit.VisibleLine(gave), kit.VisibleLine(why))
 	}
 	t.Flush()
+	for _, one := range r.Repairs {
+		fmt.Fprintf(w, "repaired: %s, by %s, %s", one.Node, one.By, one.At.Local().Format("2006-01-02 15:04:05"))
+		if one.Reason != "" {
+			fmt.Fprint(w, ": "+kit.VisibleLine(one.Reason))
+		}
+		fmt.Fprintf(w, "; version %.12s\n", one.Digest)
+	}
 	for _, s := range r.Steps {
 		if s.Session != "" {
 			fmt.Fprintf(w, "%s: %d tokens, $%.4f, %s; see it: tandem session show %s\n", s.Node, s.Tokens, s.Cost, s.Turn, s.Session)

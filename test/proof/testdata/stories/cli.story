@@ -88,6 +88,15 @@ not run: a run that lasts is needed, which TestPeopleSteerARun has: tandem autom
 not run: a run that lasts is needed, which TestPeopleSteerARun has: tandem automation runs cancel run_01k…
 not run: a step that failed is needed, which TestPeopleSteerARun has: tandem automation runs retry run_01k… draft
 not run: a step that failed is needed, which TestPeopleSteerARun has: tandem automation runs skip run_01k… draft --reason 'written by hand'
+not run: a run that failed is needed, which TestAFailedRunIsRepaired has: tandem automation repair run_01k… draft
+not run: a run that failed is needed, which TestAFailedRunIsRepaired has: tandem automation repair run_01k… draft --prompt 'Write the mail in three sentences.'
+not run: a run that failed is needed, which TestAFailedRunIsRepaired has: tandem automation repair run_01k… draft --model anthropic/claude-sonnet-4-5 --reason 'the other one is away'
+not run: a run that failed is needed, which TestAFailedRunIsRepaired has: tandem automation repair run_01k… count --file nightly.toml
+your-server> tandem automation rehearse run_01k…
+  shows nothing would differ
+your-server> tandem automation rehearse run_01k… --file nightly.toml
+  shows nothing would differ
+not run: the digest of an older version is needed, which TestARunIsRehearsed has: tandem automation rehearse run_01k… --version 3f9a01
 not run: a step whose outcome a kill hid is needed, which TestAKillRepeatsNoEffect has: tandem automation runs accept run_01k… send --output '{"id": "m-1"}'
 your-server> tandem automation off nightly
   shows nightly is switched off
