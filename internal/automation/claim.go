@@ -11,7 +11,7 @@ import (
 
 // goOn lets time pass in a run, claims what can be begun or taken over, and begins it.
 func (r *Room) goOn(ctx context.Context, k runKey) error {
-	c := r.claims(k.tenant)
+	c, looked := r.claims(k.tenant), r.DB.Now()
 	if err := c.look(ctx); err != nil {
 		return err
 	}
@@ -24,7 +24,11 @@ func (r *Room) goOn(ctx context.Context, k runKey) error {
 		return err
 	}
 	r.take(ctx, c)
-	if r.crowd(k, c.more); c.more && c.room() { // a step ended meanwhile, when nobody waited yet
+	if !c.more {
+		r.settled(k, looked)
+		return nil
+	}
+	if r.crowd(k); c.room() { // a step ended meanwhile, when nobody waited yet
 		r.rouse()
 	}
 	return nil

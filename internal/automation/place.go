@@ -14,14 +14,19 @@ import (
 // AtOnce is how many steps of all runs are done at once, where no setting says otherwise.
 const AtOnce = 16
 
-// crowd says whether a run has more to begin than there are places: then it is looked at again when a step ends.
-func (r *Room) crowd(k runKey, is bool) {
+// crowd says that a run has more to begin than there are places: then it is looked at again when a step ends.
+func (r *Room) crowd(k runKey) {
 	now := r.DB.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if is {
-		r.crowded[k] = now
-	} else {
+	r.crowded[k] = now
+}
+
+// settled says that a run had no more to begin when it was looked at: who said otherwise since is heard.
+func (r *Room) settled(k runKey, looked time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.crowded[k].After(looked) {
 		delete(r.crowded, k)
 	}
 }
@@ -80,7 +85,7 @@ func (r *Room) goOnAll(ctx context.Context, todo []runKey, priority map[runKey]i
 		}
 		switch err := r.goOn(ctx, k); {
 		case fault.Is(err, fault.NotFound):
-			r.crowd(k, false)
+			r.settled(k, r.DB.Now())
 		case err != nil && ctx.Err() == nil:
 			r.Log.Error("a run cannot go on", "run", k.id, "err", err)
 			r.mu.Lock()
@@ -196,7 +201,7 @@ func (r *Room) next(ctx context.Context, h *held, c *claims) error {
 	}
 	err := r.claimAll(ctx, h, c)
 	if c.more {
-		h.tx.AfterCommit(func() { r.crowd(k, true); r.rouse() })
+		h.tx.AfterCommit(func() { r.crowd(k); r.rouse() })
 	}
 	return err
 }

@@ -120,6 +120,10 @@ func (r *Room) repair(ctx context.Context, tx *db.Tx, in wire.RepairIn) (*wire.R
 		if err := r.mayRepair(tx, c, h); err != nil {
 			return err
 		}
+		if gate, who := h.run.LetThrough(in.Node, c.Name); who != "" {
+			return fault.New(fault.Denied, string(wire.Repair), "%s answered at %s, which comes before %s, and saw what stood there", who, gate,
+				in.Node).WithNext("store a version with your words, and begin a run, which asks %s anew: tandem automation add FILE", who)
+		}
 		a, err := r.told(h)
 		if err != nil {
 			return err
@@ -140,6 +144,11 @@ func (r *Room) repair(ctx context.Context, tx *db.Tx, in wire.RepairIn) (*wire.R
 		op.Note(ctx, "node", in.Node)
 		op.Note(ctx, "digest", in.Digest)
 		op.Row(ctx, repairSeal(h.tenant, h.id, in.Digest))
+		if s := h.alive(in.Node, -1); s != nil && s.state == parked && h.node(in.Node).Asks() != nil {
+			if err := r.drop(tx, s, h.version.actor, "it is asked in other words"); err != nil {
+				return err
+			}
+		}
 		return h.loseOrphans()
 	})
 }

@@ -12,6 +12,8 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/policy"
+	"tandem/internal/policy/book"
 )
 
 // keepsBytes are the operations by which a tenant keeps more: they are refused once it has as much as the house lets it keep. In the rooms
@@ -22,7 +24,7 @@ var keepsBytes = setOfNames("artifact.keep", "memory.add", "memory.edit", "memor
 	"space.send", "space.send_files", "space.set_var", "space.share", "space.start", "automation.add", "automation.deliver",
 	"automation.repair", "automation.run", "automation.replay", "pack.install", "board.add", "board.comment", "board.edit",
 	"board.finding", "board.plan", "board.update", "actor.add", "approval.always", "assertion.key_add", "grant.add", "grant.take",
-	"group.add", "join.invite", "oauth.consent", "oauth.register", "owner.add", "person.away", "policy.edit", "policy.label",
+	"group.add", "join.invite", "oauth.consent", "oauth.register", "owner.add", "person.away", "policy.label",
 	"provider.add", "provider.key", "token.new")
 
 // weighed is what a tenant was found to keep, and what came since. Whoever weighs it holds it, and no other tenant waits for that.
@@ -107,6 +109,9 @@ func (d *Daemon) came(tenant string, in any) {
 
 // roomLeft refuses what would keep more in a tenant that is full.
 func (d *Daemon) roomLeft(ctx context.Context, c op.Caller, o *op.Op, in any) error {
+	if g, ok := in.(book.GrantIn); ok && g.Effect == string(policy.Deny) { // whoever filled it can be stopped
+		return nil
+	}
 	if c.Tenant == identity.LocalTenant || !keepsBytes[o.Name] {
 		return nil
 	}

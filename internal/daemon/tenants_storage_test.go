@@ -75,12 +75,18 @@ func TestATenantsStorageIsLimited(t *testing.T) {
 			}
 			w.refused(name, err, fault.Exhausted)
 		}
-		for name, in := range map[string]map[string]any{"policy.edit": {"rules": ""}, "token.new": {"actor": "ana"},
+		for name, in := range map[string]map[string]any{"token.new": {"actor": "ana"},
 			"grant.add": {"principal": "agent:x", "resource": "resource:/", "permissions": []string{"read"}},
 			"group.add": {"name": "all", "members": []string{"ana"}}, "join.invite": {"person": "eve"}} {
 			_, err := w.calls(ana, name, in)
 			w.refused(name, err, fault.Exhausted)
 		}
+		// Whoever filled it can be stopped.
+		_, err = w.calls(ana, "grant.add", map[string]any{"principal": "agent:x", "effect": "deny", "resource": "resource:/",
+			"permissions": []string{"edit"}})
+		w.must(err)
+		_, err = w.calls(ana, "policy.edit", map[string]any{"rules": ""})
+		w.must(err)
 		w.present("resource.put", map[string]any{"key": "house", "value": "x"}, nil) // the house is not limited
 
 		// Reading and deleting go on, and then there is room again.
@@ -116,7 +122,7 @@ var keepsNothing = strings.Fields(`artifact.remove memory.demote memory.forget m
 	board.take_back board.unclaim
 	actor.disable approval.decide approval.decide_several approval.expire approval.forget assertion.key_revoke budget.set device.revoke
 	grant.revoke group.remove join.enter join.redeem join.revoke oauth.clear oauth.exchange oauth.forget owner.hand_over owner.remove
-	passkey.add passkey.remove person.back person.enter person.logout person.remove pin.set provider.default provider.remove
+	passkey.add passkey.remove person.back person.enter person.logout person.remove pin.set policy.edit provider.default provider.remove
 	question.answer recovery.begin recovery.codes recovery.stop recovery.use signin.end signin.key signin.leave signin.link signin.start
 	token.revoke`)
 

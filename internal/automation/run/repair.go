@@ -60,8 +60,21 @@ func (r *Run) repairable(s *Step, now time.Time) error {
 
 // failed reports whether a node, or an item of its map, failed or is unknown: it would do its work anew.
 func (r *Run) failed(s *Step) bool {
-	return s.Phase == Broken || s.Phase == Uncertain ||
+	return s.Phase == Broken || s.Phase == Uncertain || s.Phase != Done &&
 		slices.ContainsFunc(r.items[s.Node], func(i *Step) bool { return i.Phase == Broken })
+}
+
+// LetThrough is a gate before a node that somebody other than by answered, and who that is: they let through what they knew of.
+func (r *Run) LetThrough(node, by string) (gate, who string) {
+	for i := range r.Spec.Nodes {
+		n := &r.Spec.Nodes[i]
+		if s := r.steps[n.ID]; n.Asks() != nil && s.Phase == Done && r.after(node, n.ID) {
+			if who, _ := s.Output["by"].(string); who != by {
+				return n.ID, who
+			}
+		}
+	}
+	return "", ""
 }
 
 // comesBack reports whether a gate that nobody answered may send a node back.
@@ -125,6 +138,9 @@ func (r *Run) revive(now time.Time) {
 		return
 	}
 	r.Status, r.Reason, r.stuck = Running, "", false
+	if !r.rests.IsZero() { // a person paused it, and resumes it
+		r.Status, r.Reason = Paused, "paused by "+r.PausedBy
+	}
 	for i := range r.Spec.Nodes {
 		n := &r.Spec.Nodes[i]
 		if r.steps[n.ID].Phase == Broken && n.OnFailure != spec.GoOn {

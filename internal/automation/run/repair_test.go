@@ -38,10 +38,16 @@ func repair(node string, w spec.Words, at time.Time) Event {
 	return Event{Kind: Repaired, Node: node, Item: -1, By: "ann", Text: "too long", Repair: &w, At: at}
 }
 
-func brokenRun(t *testing.T) *Run {
+// lookingRun has its first node to do.
+func lookingRun(t *testing.T) *Run {
 	text := strings.Replace(failing, `prompt = "look"`, "prompt = \"look\"\n[node.output.text.schema]\ntype = \"string\"", 1)
 	r := begin(t, text, nil)
 	play(t, r, did("beside", -1, 1, nil)...)
+	return r
+}
+
+func brokenRun(t *testing.T) *Run {
+	r := lookingRun(t)
 	got := play(t, r, Event{Kind: Started, Node: "look", Item: -1, Attempt: 1, Fence: 1},
 		Event{Kind: Failure, Node: "look", Item: -1, Attempt: 1, Fence: 1, Class: "denied", Text: "no such model"})
 	if got != "failed: look=failed beside=done gate=skipped send=skipped" {
@@ -79,9 +85,22 @@ func TestWhatIsNotRepaired(t *testing.T) {
 	words := spec.Words{Prompt: "other"}
 	for what, do := range map[string]func() (*Run, Event){
 		"a node that did not fail": func() (*Run, Event) { return brokenRun(t), repair("beside", words, epoch) },
-		"a node that is skipped":   func() (*Run, Event) { return brokenRun(t), repair("gate", words, epoch) },
-		"a node that is none":      func() (*Run, Event) { return brokenRun(t), repair("nobody", words, epoch) },
-		"a run without time":       func() (*Run, Event) { return brokenRun(t), repair("look", words, epoch.Add(48*time.Hour)) },
+		"a node that is skipped": func() (*Run, Event) {
+			r := begin(t, kinds, map[string]any{"list": []any{}})
+			play(t, r, did("look", -1, 1, map[string]any{"mood": "good"})...)
+			return r, repair("draft", words, epoch)
+		},
+		"a map that went on without an item": func() (*Run, Event) {
+			r := begin(t, kinds, map[string]any{"list": []any{"a"}})
+			play(t, r, Event{Kind: Started, Node: "each", Item: 0, Attempt: 1, Fence: 1},
+				Event{Kind: Failure, Node: "each", Item: 0, Attempt: 1, Fence: 1, Class: "denied", Text: "no"})
+			if s, _ := r.Step("each", -1); s.Phase != Done {
+				t.Fatalf("the map is %s", s.Phase)
+			}
+			return r, repair("each", spec.Words{Run: []string{"printf", "{{item}}"}}, epoch)
+		},
+		"a node that is none": func() (*Run, Event) { return brokenRun(t), repair("nobody", words, epoch) },
+		"a run without time":  func() (*Run, Event) { return brokenRun(t), repair("look", words, epoch.Add(48*time.Hour)) },
 		"a run without money": func() (*Run, Event) {
 			r := brokenRun(t)
 			r.Cost = 100
@@ -110,6 +129,39 @@ func TestWhatIsNotRepaired(t *testing.T) {
 				t.Errorf("it is taken (%v), and stands at %s", err, play(t, r))
 			}
 		})
+	}
+}
+
+// Who let something through a gate knew what came behind it.
+func TestWhoLetANodeThrough(t *testing.T) {
+	r := lookingRun(t)
+	play(t, r, did("look", -1, 1, map[string]any{"text": "seen"})...)
+	if gate, who := r.LetThrough("send", "ann"); who != "" {
+		t.Errorf("%s answered at %s, which is open", who, gate)
+	}
+	play(t, r, Event{Kind: Answered, Node: "gate", Item: -1, Answer: "approve", By: "boss"})
+	for node, by := range map[string]string{"send": "boss", "look": "ann", "beside": "ann"} {
+		if gate, who := r.LetThrough(node, by); who != "" {
+			t.Errorf("%s: %s answered at %s", node, who, gate)
+		}
+	}
+	if gate, who := r.LetThrough("send", "ann"); gate != "gate" || who != "boss" {
+		t.Errorf("%q answered at %q", who, gate)
+	}
+}
+
+// A run that a person paused stays so when what failed meanwhile is repaired, and its clock stands until somebody resumes it.
+func TestARepairResumesNothing(t *testing.T) {
+	r := lookingRun(t)
+	play(t, r, Event{Kind: Started, Node: "look", Item: -1, Attempt: 1, Fence: 1}, Event{Kind: Pausing, By: "bob", At: epoch},
+		Event{Kind: Failure, Node: "look", Item: -1, Attempt: 1, Fence: 1, Class: "denied", Text: "no such model"})
+	play(t, r, repair("look", spec.Words{Prompt: "look again"}, epoch))
+	if r.Status != Paused || r.Reason != "paused by bob" {
+		t.Errorf("it is %s: %s", r.Status, r.Reason)
+	}
+	play(t, r, Event{Kind: Resumed, By: "bob", At: epoch.Add(time.Hour)})
+	if r.Status != Running || r.Rested(epoch.Add(2*time.Hour)) != time.Hour {
+		t.Errorf("it is %s, and rested %s", r.Status, r.Rested(epoch.Add(2*time.Hour)))
 	}
 }
 

@@ -57,7 +57,7 @@ func newPersonList(k *kit.Kit) *cobra.Command {
 				}
 				t.Flush()
 				if out.More {
-					fmt.Fprintf(w, "more: tandem person list --after %s\n", out.People[len(out.People)-1].Name)
+					fmt.Fprintf(w, "more: the same with --after %s\n", out.People[len(out.People)-1].Name)
 				}
 			})
 		},
@@ -135,7 +135,7 @@ func newDeviceList(k *kit.Kit) *cobra.Command {
 				}
 				devices(w, out.Devices)
 				if out.More {
-					fmt.Fprintf(w, "more: tandem device list --after %s\n", out.Devices[len(out.Devices)-1].ID)
+					fmt.Fprintf(w, "more: the same with --after %s\n", out.Devices[len(out.Devices)-1].ID)
 				}
 			})
 		},

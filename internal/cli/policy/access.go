@@ -81,7 +81,7 @@ func newAccess(k *kit.Kit) *cobra.Command {
 				}
 				t.Flush()
 				if out.More > 0 {
-					fmt.Fprintf(w, "and %s more: name an actor or --resource, or go on: tandem access --after '%s'\n", beyond(out.More), out.Next)
+					fmt.Fprintf(w, "and %s more: name an actor or --resource, or the same with --after '%s'\n", beyond(out.More), out.Next)
 				}
 			})
 		},

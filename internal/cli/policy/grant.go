@@ -62,7 +62,7 @@ func newGrantList(k *kit.Kit) *cobra.Command {
 				}
 				t.Flush()
 				if out.More {
-					fmt.Fprintf(w, "more: tandem grant list --after %s\n", out.Grants[len(out.Grants)-1].ID)
+					fmt.Fprintf(w, "more: the same with --after %s\n", out.Grants[len(out.Grants)-1].ID)
 				}
 			})
 		},

@@ -169,8 +169,11 @@ func (d *Driver) adopt(ctx context.Context, r *row) error {
 		if err := s.endLost(ctx, "the terminal is gone"); err != nil {
 			return err
 		}
+		if r.Skip && d.maySkip(ctx, r.Tenant, orElse(r.Repo, r.Folder), false) != nil { // the grant ended meanwhile
+			s.update(func(r *row) bool { r.Skip = false; return true })
+		}
 		if err := s.launch(ctx); err != nil {
-			s.set(Crashed, terminalGone, fault.Public(err).Msg)
+			s.set(Crashed, "tmux", fault.Public(err).Msg) // the next start does not try again
 		}
 	} else if err := s.listen(); err != nil {
 		return err

@@ -29,7 +29,7 @@ const (
 
 // What tells that a program went with its terminal or was told to end, as when the machine goes down, and that nobody closed it.
 const (
-	terminalGone = "tmux"
+	terminalGone = "tmux, no terminal" // servers before said tmux: what they saw end stays as it is
 	toldToEnd    = "tmux pane, told to end"
 )
 

@@ -46,9 +46,16 @@ type BoardOut struct {
 	Labels []string `json:"labels,omitempty"`
 }
 
-func (s *seat) line(t board.Task) Line {
-	l := Line{Task: t, TaskWords: s.words[t.ID], CreatorName: s.name(seal.MemberID(t.Creator))}
-	l.Parts, l.PartsDone = s.parts(t.ID)
+func (s *seat) line(t board.Task) Line { return s.lineWith(t, s.parts()) }
+
+// lineWith is a task among many, whose parts are found once for all.
+func (s *seat) lineWith(t board.Task, parts map[board.TaskID][]board.TaskID) Line {
+	l := Line{Task: t, TaskWords: s.words[t.ID], CreatorName: s.name(seal.MemberID(t.Creator)), Parts: parts[t.ID]}
+	for _, id := range l.Parts {
+		if s.board[id].Status.Ended() {
+			l.PartsDone++
+		}
+	}
 	l.Archived = l.Archived && t.Status.Ended() // whatever a member says: what is to be done is not put out of sight
 	l.Comments = slices.Clone(l.Comments)
 	for i := range l.Comments {
@@ -133,9 +140,9 @@ func (r *Room) opBoard(ctx context.Context, in BoardIn) (BoardOut, error) {
 	} else {
 		b.WriteString("Task board is empty.")
 	}
-	ended := 0
+	ended, parts := 0, s.parts()
 	for _, t := range s.board.Sorted() {
-		l := s.line(t)
+		l := s.lineWith(t, parts)
 		l.Job, l.JobState = jobs[string(t.ID)].ID, jobs[string(t.ID)].State
 		if !t.Status.Ended() {
 			out.Labels = append(out.Labels, l.Labels...)

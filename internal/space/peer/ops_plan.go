@@ -93,8 +93,9 @@ func (r *Room) opPlan(ctx context.Context, in PlanIn) (Planned, error) {
 		return Planned{}, s.named(err)
 	}
 	out := Planned{Said: Said{State: "stored", Text: fmt.Sprintf("Plan created with %d tasks:", len(ids))}}
+	parts := s.parts()
 	for _, id := range ids {
-		l := s.line(s.board[id])
+		l := s.lineWith(s.board[id], parts)
 		out.Tasks = append(out.Tasks, l)
 		out.IDs = append(out.IDs, string(id))
 		out.Text += "\n" + l.String()

@@ -13,19 +13,18 @@ import (
 // Apart is what is typed for a task that is part of no other.
 const Apart = "none"
 
-// parts are the tasks that say they are part of one, by their ids.
-func (s *seat) parts(of board.TaskID) (out []board.TaskID, done int) {
+// parts are the tasks that say they are part of another one, in their order, by what they are part of.
+func (s *seat) parts() map[board.TaskID][]board.TaskID {
+	out := map[board.TaskID][]board.TaskID{}
 	for id, w := range s.words {
-		t, there := s.board[id]
-		if w.Parent != of || id == of || !there {
-			continue
-		}
-		if out = append(out, id); t.Status.Ended() {
-			done++
+		if _, there := s.board[id]; there && w.Parent != "" && w.Parent != id {
+			out[w.Parent] = append(out[w.Parent], id)
 		}
 	}
-	slices.Sort(out)
-	return out, done
+	for _, of := range out {
+		slices.Sort(of)
+	}
+	return out
 }
 
 // within says whether a task is below another one, however far.
