@@ -14,6 +14,9 @@ import (
 
 // looksByPost are the reads that are no GET, each with its reason.
 var looksByPost = map[string]string{
+	"automation.rehearse": "its input may be a definition, too long for an address",
+	"automation.review":   "its input may be a definition, too long for an address",
+
 	"audit.anchor":    "signs what is there; keeping the signature changes no record",
 	"audit.verify":    "its input is a checkpoint, too long for an address; keeping how far it came changes no record",
 	"policy.explain":  "its input is a case, too long for an address",

@@ -109,7 +109,7 @@ func (d *Daemon) came(tenant string, in any) {
 
 // roomLeft refuses what would keep more in a tenant that is full.
 func (d *Daemon) roomLeft(ctx context.Context, c op.Caller, o *op.Op, in any) error {
-	if g, ok := in.(book.GrantIn); ok && g.Effect == string(policy.Deny) { // whoever filled it can be stopped
+	if g, ok := in.(book.GrantIn); ok && g.Effect == policy.Deny.String() { // whoever filled it can be stopped
 		return nil
 	}
 	if c.Tenant == identity.LocalTenant || !keepsBytes[o.Name] {

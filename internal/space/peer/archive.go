@@ -29,7 +29,7 @@ func (r *Room) opArchive(ctx context.Context, in ArchiveIn) (Tasked, error) {
 	switch {
 	case there && !in.Back && !t.Status.Ended():
 		return Tasked{}, fault.New(fault.Conflict, "board.archive", "%s is %s: what is not over is not put away", t.ID, t.Status).
-			WithNext("finish it, or say that it is not to be done: intandem_cancel_task task_id=%s", t.ID)
+			WithNext("finish or cancel it first: intandem_update_task task_id=%s status=done", t.ID)
 	case there && in.Back != s.words[t.ID].Archived:
 		where := map[bool]string{true: "in the archive already", false: "not in the archive"}
 		return Tasked{}, fault.New(fault.Conflict, "board.archive", "%s is %s", t.ID, where[!in.Back])
