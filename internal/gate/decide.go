@@ -252,7 +252,8 @@ func forbidden(o *op.Op, c op.Caller) *fault.Error {
 const withPresence = "ask a person to do it: on a terminal with the PIN, or in the panel with a passkey"
 
 // asYourself is what a person types whose command was taken for anybody's, because nothing could ask for the PIN where it ran.
-const asYourself = "show that you are a person: type the command on a terminal, which asks for your PIN, or do it in the panel: tandem panel open"
+const asYourself = "show that you are a person: type the command on a terminal, which asks for your PIN, or do it in the panel: " +
+	"tandem panel open"
 
 // denial is the sentence for a refusal by policy: not found for what the
 // caller may not see.
