@@ -38,9 +38,9 @@ func (r *Room) waiting() bool {
 	return len(r.crowded) > 0
 }
 
-// todo are the runs to be looked at now, and those that wait for a place: those of the highest priority first, then those of the tenant
+// inOrder are the runs to be looked at now, and those that wait for a place: those of the highest priority first, then those of the tenant
 // that has the fewest steps under way, then the oldest. Each counts as waiting until it was looked at.
-func (r *Room) todo(ctx context.Context) (out []runKey, of map[runKey]int, err error) {
+func (r *Room) inOrder(ctx context.Context) (out []runKey, of map[runKey]int, err error) {
 	r.mu.Lock()
 	out = slices.Collect(maps.Keys(r.dirty))
 	for k := range r.crowded {
@@ -66,16 +66,16 @@ func (r *Room) todo(ctx context.Context) (out []runKey, of map[runKey]int, err e
 
 // goOnAll goes on with runs in their order, until one comes between that has a higher priority than those that are left. A run that only
 // waits for a place costs nothing while its tenant has none. It says whether one could not go on.
-func (r *Room) goOnAll(ctx context.Context, todo []runKey, priority map[runKey]int) (stuck bool, err error) {
+func (r *Room) goOnAll(ctx context.Context, runs []runKey, priority map[runKey]int) (stuck bool, err error) {
 	places, failed := map[string]*claims{}, map[runKey]bool{}
-	for i, k := range todo {
+	for i, k := range runs {
 		if places[k.tenant] == nil {
 			places[k.tenant] = r.claims(k.tenant)
 			if err := places[k.tenant].look(ctx); err != nil {
 				return stuck, err
 			}
 		}
-		told, passed := r.turnOfRun(k, priority, func(other runKey) bool { return failed[other] || slices.Contains(todo[i:], other) })
+		told, passed := r.turnOfRun(k, priority, func(other runKey) bool { return failed[other] || slices.Contains(runs[i:], other) })
 		if passed {
 			r.rouse()
 			return stuck, nil

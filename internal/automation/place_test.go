@@ -154,9 +154,9 @@ func TestWhoWaitsIsPassedByNobody(t *testing.T) {
 		t.Error("runs that wait for a place were looked at without one")
 	}
 	places = 2
-	todo, _, err := h.todo(t.Context())
-	if want := []runKey{{"t", high}, {"t", low}}; err != nil || !slices.Equal(todo, want) {
-		t.Errorf("%v are looked at in this order, not %v: %v", todo, want, err)
+	runs, _, err := h.inOrder(t.Context())
+	if want := []runKey{{"t", high}, {"t", low}}; err != nil || !slices.Equal(runs, want) {
+		t.Errorf("%v are looked at in this order, not %v: %v", runs, want, err)
 	}
 	if len(h.crowded) != 2 {
 		t.Error("they wait until they were looked at")

@@ -2,8 +2,6 @@ package automation
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 
 	"tandem/internal/automation/run"
 	"tandem/internal/automation/spec"
@@ -32,26 +30,15 @@ func (r *Room) unrepaired(h *held) (string, error) {
 	return "", nil
 }
 
-// repairs are the definitions by which open runs go that were repaired.
+// repairs are the definitions by which open runs go that were repaired: the newest of each.
 func repairs(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
-	rows, err := d.Query(ctx, `SELECT e.tenant, e.run, e.body FROM automation_event e JOIN automation_run r ON r.tenant = e.tenant AND
-		r.id = e.run WHERE r.ended_at = 0 AND e.body LIKE '{"kind":"repaired"%' ORDER BY e.run, e.seq`)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (s op.Sealed, err error) {
-		var tenant, id, body string
-		var e run.Event
-		if err = rows.Scan(&tenant, &id, &body); err != nil {
-			return s, err
+	err = eachEvent(ctx, d, run.Repaired, func(tenant, id string, e run.Event) {
+		s := repairSeal(tenant, id, e.Digest)
+		if n := len(out); n > 0 && out[n-1].Tenant == tenant && out[n-1].Subject == s.Subject {
+			out = out[:n-1]
 		}
-		if json.Unmarshal([]byte(body), &e) == nil { // a run does not go on whose events cannot be read
-			s = repairSeal(tenant, id, e.Digest)
-		}
-		return s, nil
+		out = append(out, s)
 	})
-	for i, s := range all {
-		if s.Subject != "" && (i+1 == len(all) || all[i+1].Subject != s.Subject) { // the newest one counts
-			out = append(out, s)
-		}
-	}
 	return out, err
 }
 

@@ -53,23 +53,27 @@ func passSeal(tenant, id, node string) op.Sealed {
 
 // passes are the gates that open runs are past.
 func passes(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
+	err = eachEvent(ctx, d, run.Answered, func(tenant, id string, e run.Event) {
+		if e.Answer == "approve" {
+			out = append(out, passSeal(tenant, id, e.Node))
+		}
+	})
+	return out, err
+}
+
+// eachEvent reads the events of one kind of all open runs, by run and in their order. One that cannot be read is passed over: its run does
+// not go on.
+func eachEvent(ctx context.Context, d *db.DB, kind run.Kind, do func(tenant, id string, e run.Event)) error {
 	rows, err := d.Query(ctx, `SELECT e.tenant, e.run, e.body FROM automation_event e JOIN automation_run r ON r.tenant = e.tenant AND
-		r.id = e.run WHERE r.ended_at = 0 AND e.body LIKE '{"kind":"answered"%' ORDER BY e.run, e.seq`)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (s op.Sealed, err error) {
+		r.id = e.run WHERE r.ended_at = 0 AND e.body LIKE ? ORDER BY e.run, e.seq`, `{"kind":"`+string(kind)+`"%`)
+	_, err = db.Collect(rows, err, func(rows *sql.Rows) (struct{}, error) {
 		var tenant, id, body string
 		var e run.Event
-		if err = rows.Scan(&tenant, &id, &body); err != nil {
-			return s, err
+		err := rows.Scan(&tenant, &id, &body)
+		if err == nil && json.Unmarshal([]byte(body), &e) == nil {
+			do(tenant, id, e)
 		}
-		if json.Unmarshal([]byte(body), &e) == nil && e.Answer == "approve" { // a run does not go on whose events cannot be read
-			s = passSeal(tenant, id, e.Node)
-		}
-		return s, err
+		return struct{}{}, err
 	})
-	for _, s := range all {
-		if s.Subject != "" {
-			out = append(out, s)
-		}
-	}
-	return out, err
+	return err
 }

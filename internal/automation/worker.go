@@ -190,11 +190,11 @@ func (r *Room) pass(ctx context.Context) time.Duration {
 		return r.stumble(ctx, err)
 	}
 	later := r.dueNow(due, now)
-	todo, priority, err := r.todo(ctx)
+	runs, priority, err := r.inOrder(ctx)
 	if err != nil {
 		return r.stumble(ctx, err)
 	}
-	stuck, err := r.goOnAll(ctx, todo, priority)
+	stuck, err := r.goOnAll(ctx, runs, priority)
 	if err != nil {
 		return r.stumble(ctx, err)
 	}

@@ -63,7 +63,7 @@ func sampleJobDiff() JobDiff {
 	return JobDiff{Diffs: unified.Parse(sampleUnified), Unread: true, Looked: "77aa01b2c3d477aa01b2c3d477aa01b2c3d477aa",
 		Files: []wire.File{{Path: "scripts/check", How: "changed", Checks: true},
 			{Path: "docs/total.png", How: "changed", Type: "image/png", Size: 48213}},
-		Pictures: []Picture{{Path: "docs/total.png", Was: ui.Asset("icon.svg"), Is: ui.Asset("icon.svg")}},
+		Pictures: []Picture{{Path: "docs/total.png", WasHref: ui.Asset("icon.svg"), IsHref: ui.Asset("icon.svg")}},
 		Steps: []wire.Step{{Commit: "77aa01b2c3d477aa01b2c3d477aa01b2c3d477aa", Subject: "Take the credit off\u202e", At: before(time.Hour)},
 			{Commit: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0", Subject: "Say it in the documents, too", At: before(4 * time.Minute)}}}
 }

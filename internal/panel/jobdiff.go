@@ -28,7 +28,7 @@ type JobDiff struct {
 }
 
 // Picture is an image that the job changed: where its two states are read.
-type Picture struct{ Path, Was, Is string }
+type Picture struct{ Path, WasHref, IsHref string }
 
 // diffAsked is how this page was asked to show the diff.
 func (v *visit) diffAsked() JobDiff {
@@ -71,7 +71,7 @@ func (d *JobDiff) read(id string, out wire.DiffOut) {
 	d.Empty = out.Part && out.Diff == ""
 	d.Unread = out.All() && out.Looked != out.Commit
 	for _, f := range out.Files {
-		if p := picture(id, out, f); p.Was+p.Is != "" {
+		if p := picture(id, out, f); p.WasHref+p.IsHref != "" {
 			d.Pictures = append(d.Pictures, p)
 		}
 	}
@@ -89,12 +89,12 @@ func picture(id string, out wire.DiffOut, f wire.File) (p Picture) {
 	switch f.How {
 	case "added":
 	case "renamed":
-		p.Was = at(out.Base, f.From)
+		p.WasHref = at(out.Base, f.From)
 	default:
-		p.Was = at(out.Base, f.Path)
+		p.WasHref = at(out.Base, f.Path)
 	}
 	if f.How != "deleted" {
-		p.Is = at(out.Commit, f.Path)
+		p.IsHref = at(out.Commit, f.Path)
 	}
 	return p
 }

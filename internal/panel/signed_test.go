@@ -87,7 +87,7 @@ func TestLinesOfAFormEndAsEverywhere(t *testing.T) {
 		}
 	}
 	_, board, _ := owner.ask(t, "GET", "/panel/board", nil)
-	_, task, _ := owner.ask(t, "GET", regexp.MustCompile(`/panel/board/[^"/?]+`).FindString(board), nil)
+	_, task, _ := owner.ask(t, "GET", regexp.MustCompile(`/panel/board/T-[^"/?]+`).FindString(board), nil)
 	if !strings.Contains(task, "two") || strings.Contains(task, "000D") || strings.Contains(task, "\r") {
 		t.Errorf("the task is not there, or a carriage return is shown: %s", task)
 	}

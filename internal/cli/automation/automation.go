@@ -130,7 +130,12 @@ func whole(w io.Writer, v *wire.Version) {
 		fmt.Fprintln(w, "as it is written:")
 		text = v.Text
 	}
+	lines(w, "  ", text)
+}
+
+// lines prints what others wrote, line by line.
+func lines(w io.Writer, indent, text string) {
 	for line := range strings.Lines(text) {
-		fmt.Fprintln(w, "  "+kit.VisibleLine(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintln(w, indent+kit.VisibleLine(strings.TrimSuffix(line, "\n")))
 	}
 }

@@ -74,6 +74,15 @@ func definition(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
+// written is what a file says where one is named.
+func written(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := definition(path)
+	return string(text), err
+}
+
 func newAdd(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "add FILE", Short: "Store a definition, switched off", Args: cobra.ExactArgs(1),

@@ -26,12 +26,9 @@ No model is asked, nothing is done outside, and the run stays as it is.`,
 			"  tandem automation rehearse run_01k… --version 3f9a01",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
-			if file != "" {
-				text, err := definition(file)
-				if err != nil {
-					return err
-				}
-				in.Definition = string(text)
+			var err error
+			if in.Definition, err = written(file); err != nil {
+				return err
 			}
 			out, err := op.Do(cmd.Context(), k, wire.Rehearse, in)
 			if err != nil {
@@ -83,7 +80,5 @@ func block(w io.Writer, title, text string) {
 		return
 	}
 	fmt.Fprintln(w, title)
-	for line := range strings.Lines(text) {
-		fmt.Fprintln(w, "  "+kit.VisibleLine(strings.TrimSuffix(line, "\n")))
-	}
+	lines(w, "  ", text)
 }

@@ -3,7 +3,6 @@ package automation
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,12 +35,9 @@ Without an option it prints what the node is told now.`,
 				return nil
 			}
 			in.Prompt, in.System, in.Model = given("prompt", &prompt), given("system", &system), given("model", &model)
-			if file != "" {
-				text, err := definition(file)
-				if err != nil {
-					return err
-				}
-				in.Definition = string(text)
+			var err error
+			if in.Definition, err = written(file); err != nil {
+				return err
 			}
 			look, err := op.Do(cmd.Context(), k, wire.Review, in)
 			if err != nil {
@@ -55,10 +51,7 @@ Without an option it prints what the node is told now.`,
 				})
 			}
 			if !k.JSON {
-				w := k.Screen(k.Out)
-				for line := range strings.Lines(look.Changes) {
-					fmt.Fprintln(w, kit.VisibleLine(strings.TrimSuffix(line, "\n")))
-				}
+				lines(k.Screen(k.Out), "", look.Changes)
 			}
 			in.Digest = look.Digest
 			r, err := op.Do(cmd.Context(), k, wire.Repair, in)
