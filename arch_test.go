@@ -26,7 +26,7 @@ type wall struct {
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
 	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire artifact/wire " +
-		"pack/wire forge/wire memory/wire source/wire knowledge/wire job/wire team/wire login/wire server/wire",
+		"pack/wire forge/wire memory/wire source/wire knowledge/wire job/wire team/wire login/wire server/wire remote/wire",
 	"rooms": "resource board space space/peer models session connector notify tunnel schedule automation artifact memory source knowledge " +
 		"repo/host login",
 }
@@ -70,6 +70,7 @@ var houseMap = []wall{
 
 	// what a room's operations take and answer, with their handles: no service
 	{pkg: "server/wire", may: "identity settings"}, // settings are told with their origin
+	{pkg: "remote/wire"},
 	{pkg: "resource/wire"},
 	{pkg: "secret/wire"},
 	{pkg: "tunnel/wire"},
@@ -190,6 +191,8 @@ var houseMap = []wall{
 	{pkg: "schedule", may: "schedule/wire automation/clock"},
 	{pkg: "login", may: "login/wire login/device secret"},
 	{pkg: "login/device", pure: true}, // the key that answers for a person elsewhere
+	// the servers that workspaces and logins of this machine belong to
+	{pkg: "remote", may: "identity gate policy secret remote/wire login login/wire repo/host repo/replica space/peer client"},
 
 	// doors: translate, decide nothing, know no room's service
 	{pkg: "httpapi", may: "gate journal identity"},

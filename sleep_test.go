@@ -49,7 +49,6 @@ var backgrounds = map[string]string{
 	"internal/session/aside.go":    naming,
 	"internal/session/question.go": naming,
 	"internal/session/read.go":     naming,
-	"internal/space/peer/room.go":  "seats work from New until Stop",
 }
 
 const naming = "whose it is has to be known before the operation, which has the context, is decided about"

@@ -36,3 +36,11 @@ func ParseAddress(s string) (Address, error) {
 	a.Local = host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 	return a, nil
 }
+
+func Loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -3,6 +3,8 @@ package daemon
 import (
 	"net"
 	"strings"
+
+	"tandem/internal/client"
 )
 
 // address is where other machines find this daemon: the first name it was told to
@@ -11,7 +13,7 @@ import (
 func (d *Daemon) address() string {
 	for _, l := range d.listens {
 		h, port, err := net.SplitHostPort(l)
-		if err != nil || loopback(h) {
+		if err != nil || client.Loopback(h) {
 			continue
 		}
 		name, _, _ := strings.Cut(d.Settings.Get("hosts"), ",")

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/client"
 	"tandem/internal/settings"
 	"tandem/internal/wholefile"
 )
@@ -170,7 +171,7 @@ func (o opening) open(now *settings.Settings, data string) (map[string]string, e
 
 func near(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && loopback(host)
+	return err == nil && client.Loopback(host)
 }
 
 // Reopening remembers how a running daemon opened its doors, and lets the start that takes its place open them again: an orderly

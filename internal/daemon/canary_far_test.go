@@ -11,6 +11,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/policy/book"
+	remotewire "tandem/internal/remote/wire"
 	"tandem/internal/repo/host"
 	"tandem/internal/session"
 	"tandem/internal/testenv"
@@ -38,7 +39,7 @@ func TestADenialHoldsForWhatIsFetched(t *testing.T) {
 		return out
 	}
 	address := strings.TrimPrefix(far.base, "http://")
-	do("workspace.trust", TrustIn{Server: address, Token: far.token})
+	do("workspace.trust", remotewire.TrustIn{Server: address, Token: far.token})
 	copied := testenv.Dir(t) + "/copy"
 	kept := filepath.Join(copied, ".jj", "repo", "tandem")
 	if err := os.MkdirAll(kept, 0o755); err != nil {

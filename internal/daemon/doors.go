@@ -49,7 +49,7 @@ func (d *Daemon) openDoors() error {
 		"POST /repo/{repo}/sync":      http.HandlerFunc(d.rooms.repo.Sync),
 		"GET /repo/{repo}/watch":      http.HandlerFunc(d.rooms.repo.Watch),
 		"/remote/{host}/{path...}":    d.rooms.remotes,
-		"/login/{name}/{path...}":     http.HandlerFunc(d.rooms.remotes.loggedIn),
+		"/login/{name}/{path...}":     http.HandlerFunc(d.rooms.remotes.LoggedIn),
 
 		"GET /repo/{repo}/git/info/refs":        http.HandlerFunc(d.rooms.repo.Git),
 		"POST /repo/{repo}/git/git-upload-pack": http.HandlerFunc(d.rooms.repo.Git),
@@ -58,7 +58,7 @@ func (d *Daemon) openDoors() error {
 	d.measure()
 	d.measureSchedules()
 	d.watched()
-	d.rooms.remotes.inner = d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil)
+	d.rooms.remotes.Inner(d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil))
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())
 	connect := &oauth.Door{Gate: d.gate, Identity: d.identity, Allow: d.joins.Take, Log: d.Log}
 	maps.Copy(d.web.Mounts, connect.Mounts())

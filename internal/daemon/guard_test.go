@@ -9,6 +9,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/models"
 	"tandem/internal/op"
+	remotewire "tandem/internal/remote/wire"
 )
 
 // A change that depends on what is stored reads it in its own transaction, and so sees what came a moment before.
@@ -38,10 +39,10 @@ func TestGuardsReadTheirOwnTransaction(t *testing.T) {
 		if _, err := k.d.rooms.secret.Open(tx, identity.LocalTenant, "provider/openai"); !fault.Is(err, fault.NotFound) {
 			t.Errorf("the key of the address before: %v", err)
 		}
-		if err := run(owner, "workspace.trust", TrustIn{Server: "build.example.org:1", Token: "tdm_the-machines-own"}); err != nil {
+		if err := run(owner, "workspace.trust", remotewire.TrustIn{Server: "build.example.org:1", Token: "tdm_the-machines-own"}); err != nil {
 			t.Error(err)
 		}
-		if err := run(agent, "workspace.trust", TrustIn{Server: "build.example.org:1",
+		if err := run(agent, "workspace.trust", remotewire.TrustIn{Server: "build.example.org:1",
 			Token: "tdm_of-somebody-else"}); !fault.Is(err, fault.Denied) {
 			t.Errorf("an agent changed as whom this machine joined: %v", err)
 		}

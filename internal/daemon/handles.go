@@ -6,7 +6,7 @@ import (
 	"tandem/internal/op"
 )
 
-// The operations of the server itself, of its settings, and of the servers that this machine has joined.
+// The operations of the server itself and of its settings.
 const (
 	ServerBackup   = op.Def[BackupIn, BackupOut]("server.backup")
 	ServerFindings = op.Def[identity.Nothing, FindingsOut]("server.findings")
@@ -22,9 +22,4 @@ const (
 	ServerTLSMoves = op.Def[identity.Nothing, client.MovesOut]("server.tls_moves")
 
 	SettingKeep = op.Def[identity.Nothing, KeptOut]("setting.keep")
-
-	WorkspaceForward = op.Def[ReachIn, struct{}]("workspace.forward")
-	WorkspaceReach   = op.Def[ReachIn, ReachOut]("workspace.reach")
-	WorkspaceRekey   = op.Def[RekeyIn, ReachOut]("workspace.rekey")
-	WorkspaceTrust   = op.Def[TrustIn, struct{}]("workspace.trust")
 )

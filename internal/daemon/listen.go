@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 
+	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/server/wire"
 	"tandem/internal/settings"
@@ -45,7 +45,7 @@ func listenTCP(s *settings.Settings, cert func(host string) (*tls.Config, error)
 		return nil, nil, fault.New(fault.Invalid, "daemon", "%q is not a port", port).WithNext("use a number from 1 to 65535, or 0 for any")
 	}
 	given := s.Given("listen") || s.Given("port")
-	if loopback(host) {
+	if client.Loopback(host) {
 		l, taken, err := listenFree(host, port, given)
 		if err != nil {
 			return nil, nil, err
@@ -140,14 +140,6 @@ func family(host string) string {
 		return "tcp4"
 	}
 	return "tcp"
-}
-
-func loopback(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // listenSocket opens a local socket that only this user reaches. A stale file

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 )
@@ -62,9 +63,9 @@ func (n *names) site(hostport string) (identity.Site, bool) {
 	}
 	switch {
 	case n.own[host] && port == n.port:
-		return identity.Site{Host: host, Origin: at(scheme, n.port, usual), Near: n.near && loopback(host)}, true
+		return identity.Site{Host: host, Origin: at(scheme, n.port, usual), Near: n.near && client.Loopback(host)}, true
 	case n.given[net.JoinHostPort(host, port)], n.given[host] && (port == n.port || port == usual || port == "443"):
-		if n.near && !loopback(host) { // something that ends TLS stands before us
+		if n.near && !client.Loopback(host) { // something that ends TLS stands before us
 			if port == usual {
 				port = "443"
 			}

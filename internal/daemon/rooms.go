@@ -31,6 +31,7 @@ import (
 	"tandem/internal/pack"
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
+	"tandem/internal/remote"
 	"tandem/internal/repo/host"
 	"tandem/internal/repo/kin"
 	"tandem/internal/resource"
@@ -95,7 +96,7 @@ type rooms struct {
 	connector  *connector.Room
 	loop       *loop.Runner
 	repo       *host.Host
-	remotes    *remotes
+	remotes    *remote.Remotes
 	terminal   *terminal.Driver
 	relay      *relays.Runner
 	notify     *notify.Notifier
@@ -153,7 +154,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.rooms.secret, err = secret.New(ctx, d.db, d.keepers, d.redact, d.journal.Holds); err != nil {
 		return err
 	}
-	d.rooms.secret.Reserve(ownTokens, remoteTokens, phoneSecrets)
+	d.rooms.secret.Reserve(ownTokens, remote.Tokens, phoneSecrets)
 	d.rooms.secret.Reserve(slices.Concat(models.Secrets, connector.Secrets, login.Secrets, automation.Secrets, forge.Secrets)...)
 	if err := d.keepTokens(ctx); err != nil {
 		return err
@@ -165,6 +166,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.rooms.knowledge = knowledge.New(d.db)
 	d.rooms.knowledge.Forgot, d.rooms.knowledge.Vouch = d.forgotten, d.journal.Vouch()
 	d.rooms.login = login.New(d.db, d.rooms.secret)
+	d.makeRemotes(ctx)
 	spaces, err := d.makeSpaces(ctx)
 	if err != nil {
 		return err
@@ -221,7 +223,7 @@ func (d *Daemon) fill(table *op.Table, spaces []op.Op) error {
 		d.rooms.connector.Ops(),
 		d.rooms.loop.Ops(),
 		d.rooms.repo.Ops(),
-		d.rooms.remotes.ops(),
+		d.rooms.remotes.Ops(),
 		d.rooms.terminal.Ops(),
 		d.rooms.relay.Ops(),
 		d.rooms.tunnel.Ops(),

@@ -3,16 +3,25 @@ package daemon
 import (
 	"context"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"tandem/internal/gate"
 	"tandem/internal/identity"
+	"tandem/internal/remote"
 	"tandem/internal/repo/host"
 )
 
+// makeRemotes makes the room of the servers that workspaces on this machine belong to.
+func (d *Daemon) makeRemotes(ctx context.Context) {
+	d.rooms.remotes = remote.New(ctx, remote.Config{Secrets: d.rooms.secret, Logins: d.rooms.login,
+		Known: filepath.Join(d.data, "known_servers"), Socket: SocketPath(d.data, d.Settings.Get("control_socket")),
+		Gate: func() *gate.Gate { return d.gate }, Fail: func(w http.ResponseWriter, r *http.Request, err error) { d.web.Fail(w, r, err) },
+		Listens: func() []string { return d.listens }, Key: d.fingerprint})
+}
+
 // openRepos opens the repositories that this server serves.
 func (d *Daemon) openRepos(ctx context.Context) (err error) {
-	d.rooms.remotes = newRemotes(d)
 	config := host.Config{DB: d.db, Journal: d.journal, Log: d.Log, Paths: d.repoPaths(),
 		Opening: func(path string) { d.phase("opening the repository " + path) },
 		Gate:    func() *gate.Gate { return d.gate },

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	remotewire "tandem/internal/remote/wire"
 	"tandem/internal/settings"
 )
 
@@ -73,16 +74,17 @@ func TestASessionsSocketIsThatSessionAndNobodyElse(t *testing.T) {
 		}
 	}
 	// Nor does it change as whom this machine works at a server that it has joined.
-	if err := local.Call(t.Context(), "workspace.trust", TrustIn{Server: "build.example.org:1",
+	if err := local.Call(t.Context(), "workspace.trust", remotewire.TrustIn{Server: "build.example.org:1",
 		Token: "tdm_the-machines-own"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Call(t.Context(), "workspace.trust", TrustIn{Server: "build.example.org:1",
+	if err := c.Call(t.Context(), "workspace.trust", remotewire.TrustIn{Server: "build.example.org:1",
 		Token: "tdm_of-somebody-else"}, nil); !fault.Is(err,
 		fault.Denied) {
 		t.Errorf("a session changed the machine's token: %v", err)
 	}
-	if err := c.Call(t.Context(), "workspace.trust", TrustIn{Server: "other.example.org:1", Token: "tdm_of-its-own-server"}, nil); err != nil {
+	if err := c.Call(t.Context(), "workspace.trust",
+		remotewire.TrustIn{Server: "other.example.org:1", Token: "tdm_of-its-own-server"}, nil); err != nil {
 		t.Errorf("a session at a server that nobody has joined: %v", err)
 	}
 	d.sockets.Close("ses_1")

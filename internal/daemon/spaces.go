@@ -6,9 +6,7 @@ import (
 	"strconv"
 
 	"tandem/internal/board"
-	"tandem/internal/client"
 	"tandem/internal/fault"
-	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	"tandem/internal/space"
@@ -31,31 +29,15 @@ func (d *Daemon) makeSpaces(ctx context.Context) ([]op.Op, error) {
 		return nil, fault.New(fault.Invalid, "daemon", "wakes_per_hour is %q and must be a number from 1", d.Settings.Get("wakes_per_hour")).
 			WithNext("see it: tandem settings")
 	}
-	d.rooms.peer = peer.New(peer.Config{DB: d.db, Invoke: &d.inner, Key: key, Log: d.Log, Addr: d.reachable, Server: d.server, Wakes: wakes,
-		Open:   d.identity.Open,
-		Ground: peer.Ground{Lease: d.leaseIn, Release: d.releaseIn}, Home: d.self.Home, Away: d.elsewhere, Jobs: peer.Jobs{
+	d.rooms.peer = peer.New(ctx, peer.Config{DB: d.db, Invoke: &d.inner, Key: key, Log: d.Log, Addr: d.reachable, Wakes: wakes,
+		Server: d.rooms.remotes.Server, Open: d.identity.Open,
+		Ground: peer.Ground{Lease: d.rooms.remotes.Lease, Release: d.rooms.remotes.Release}, Home: d.self.Home, Away: d.elsewhere,
+		Jobs: peer.Jobs{
 			Cards: func(ctx context.Context, space string) map[string]peer.TaskJob { return d.rooms.job.Cards(ctx, space) },
 			Keeps: func(ctx context.Context, tenant, space, task string) bool {
 				return d.rooms.job.Keeps(ctx, tenant, space, task)
 			}}})
 	return append(append(d.rooms.space.Ops(), d.rooms.board.Ops()...), d.rooms.peer.Ops()...), nil
-}
-
-// server is how this machine stands to a server that is to host a space.
-func (d *Daemon) server(ctx context.Context, host string) (peer.Server, error) {
-	if d.own(host) {
-		return peer.Server{Own: true}, nil
-	}
-	if op.CallerFrom(ctx).Tenant != identity.LocalTenant { // before anything says whether it has
-		return peer.Server{}, fault.New(fault.Denied, string(peer.SpaceCreate), "the house joined other servers for itself alone").
-			WithNext("leave the host out: this server hosts it")
-	}
-	token, err := d.rooms.remotes.token(ctx, host)
-	if err != nil {
-		return peer.Server{}, err
-	}
-	pin, err := client.OpenPins(filepath.Join(d.data, "known_servers")).Known(host)
-	return peer.Server{Token: token, Pin: pin}, err
 }
 
 // reachable is where other machines find this daemon, and its key: by the name

@@ -115,7 +115,7 @@ func (d *Daemon) closeRooms() {
 		d.sockets.closeAll()
 	}
 	if d.rooms.remotes != nil {
-		d.rooms.remotes.stop()
+		d.rooms.remotes.Stop()
 	}
 	if d.rooms.peer != nil {
 		d.rooms.peer.Stop()

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	remotewire "tandem/internal/remote/wire"
 	"tandem/internal/settings"
 	"tandem/internal/testenv"
 )
@@ -20,7 +21,8 @@ import (
 func TestATenantUsesNoTokenOfTheHouse(t *testing.T) {
 	wards(t, func(w *ward) {
 		_, ana := w.acme()
-		_, err := w.calls(op.CallerFrom(owner(t, w.Daemon)), "workspace.trust", TrustIn{Server: "far.example:443", Token: "tdm_of_the_house"})
+		_, err := w.calls(op.CallerFrom(owner(t, w.Daemon)), "workspace.trust",
+			remotewire.TrustIn{Server: "far.example:443", Token: "tdm_of_the_house"})
 		w.must(err)
 		var said []string
 		for _, host := range []string{"far.example:443", "other.example:443"} {

@@ -105,7 +105,7 @@ func (s *stage) host() *liar {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	h := &liar{s: s, hash: map[int64]string{}}
 	spaces := space.New(d, h)
-	peers := peer.New(peer.Config{DB: d, Invoke: h, Key: must[[]byte](s)(peer.Key(filepath.Join(dir, "space.key"))), Log: log})
+	peers := peer.New(ctx, peer.Config{DB: d, Invoke: h, Key: must[[]byte](s)(peer.Key(filepath.Join(dir, "space.key"))), Log: log})
 	var table op.Table
 	for _, ops := range [][]op.Op{spaces.Ops(), board.New(d, spaces).Ops(), peers.Ops()} {
 		if err := table.Add(ops...); err != nil {

@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"tandem/internal/client"
-	"tandem/internal/daemon"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/remote/wire"
 )
 
 // Enter makes sure that a server lets this machine in: it is this machine's
@@ -47,7 +47,7 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token, name string) (
 		token, key = joined.Secret, joined.Key
 	}
 	if !reach.Own && token != "" {
-		_, err := op.Do(ctx, k, daemon.WorkspaceTrust, daemon.TrustIn{Server: a.Host, Token: token, Key: key})
+		_, err := op.Do(ctx, k, wire.Trust, wire.TrustIn{Server: a.Host, Token: token, Key: key})
 		return token, err
 	}
 	return token, nil
@@ -63,8 +63,8 @@ func (k *Kit) NameKept(host, name string) {
 // Reach says how this machine stands to a server. An invitation may name another key than the one that is known, because the server lost
 // it: whoever types the line accepts that key with their PIN, as tandem remote trust does. Nothing else that was sent, kept or planted
 // does, and where there is no PIN or no terminal it stays refused.
-func (k *Kit) Reach(ctx context.Context, a client.Address) (daemon.ReachOut, error) {
-	reach, err := op.Do(ctx, k, daemon.WorkspaceReach, daemon.ReachIn{Server: a.Host, Key: a.Fingerprint})
+func (k *Kit) Reach(ctx context.Context, a client.Address) (wire.ReachOut, error) {
+	reach, err := op.Do(ctx, k, wire.Reach, wire.ReachIn{Server: a.Host, Key: a.Fingerprint})
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Data["reason"] != client.InvitedKey || a.Invite == "" || !k.ourselves() || !k.Asks() {
 		return reach, err
@@ -74,5 +74,5 @@ func (k *Kit) Reach(ctx context.Context, a client.Address) (daemon.ReachOut, err
 	}
 	fmt.Fprintf(k.Err, "%s\nIf whoever gave you this line is the owner of that server, your PIN accepts its key here.\n", f.Msg)
 	defer k.Leave() // for this alone
-	return op.Do(ctx, k, daemon.WorkspaceRekey, daemon.RekeyIn{Server: a.Host, Key: a.Fingerprint})
+	return op.Do(ctx, k, wire.Rekey, wire.RekeyIn{Server: a.Host, Key: a.Fingerprint})
 }

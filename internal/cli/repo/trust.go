@@ -5,10 +5,9 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-
 	"tandem/internal/cli/kit"
-	"tandem/internal/daemon"
 	"tandem/internal/op"
+	"tandem/internal/remote/wire"
 )
 
 func newTrust(k *kit.Kit) *cobra.Command {
@@ -22,7 +21,7 @@ here. The server must show that very key. A fresh invitation names it as well: t
 init with that line asks for your PIN, too.`,
 		Example: "  tandem remote trust your-server:13013 SHA256:n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			out, err := op.Do(cmd.Context(), k, daemon.WorkspaceRekey, daemon.RekeyIn{Server: args[0], Key: args[1]})
+			out, err := op.Do(cmd.Context(), k, wire.Rekey, wire.RekeyIn{Server: args[0], Key: args[1]})
 			if err != nil {
 				return err
 			}

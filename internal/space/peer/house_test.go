@@ -76,7 +76,7 @@ func (h *house) start() {
 	call := late{&h.gate}
 	h.space = space.New(h.db, call)
 	boards := board.New(h.db, h.space)
-	h.peers = New(Config{DB: h.db, Invoke: call, Key: key, Log: log, Addr: h.addr, Server: h.knows, Open: h.opens})
+	h.peers = New(ctx, Config{DB: h.db, Invoke: call, Key: key, Log: log, Addr: h.addr, Server: h.knows, Open: h.opens})
 	var table op.Table
 	for _, ops := range [][]op.Op{h.space.Ops(), boards.Ops(), h.peers.Ops()} {
 		must(table.Add(ops...))

@@ -81,7 +81,7 @@ type Server struct {
 }
 
 // New makes the room. Start brings its seats to life.
-func New(c Config) *Room {
+func New(ctx context.Context, c Config) *Room {
 	if c.Addr == nil {
 		c.Addr = func() (string, string) { return "", "" }
 	}
@@ -91,7 +91,7 @@ func New(c Config) *Room {
 	if c.Open == nil {
 		c.Open = func(context.Context, string) error { return nil }
 	}
-	ctx, end := context.WithCancel(context.Background())
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx)) // seats work until Stop, whatever becomes of the start
 	return &Room{wakes: c.Wakes, db: c.DB, invoke: c.Invoke, key: c.Key, log: c.Log, now: c.DB.Now, addr: c.Addr, server: c.Server,
 		ground: c.Ground, home: c.Home, away: c.Away, jobs: c.Jobs, open: c.Open,
 		seats: map[string]*seat{}, taken: make(chan struct{}), ctx: ctx, end: end}

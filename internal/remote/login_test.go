@@ -1,4 +1,4 @@
-package daemon
+package remote
 
 import (
 	"net/http"
@@ -36,10 +36,10 @@ func TestALoginIsForItsServersKey(t *testing.T) {
 		{"one that this one came after", secure.URL, other, "was:ADDR " + other + "\nADDR " + key, true},
 		{"in the clear", plain.URL, key, "", false},
 	} {
-		m := newRemotes(&Daemon{data: t.TempDir()})
+		m := New(t.Context(), Config{Known: filepath.Join(t.TempDir(), "known_servers")})
 		l := wire.Login{Name: "build", Server: c.server[strings.Index(c.server, "//")+2:], Key: c.key}
 		known := strings.ReplaceAll(c.known, "ADDR", l.Server) + "\n"
-		if err := os.WriteFile(filepath.Join(m.d.data, "known_servers"), []byte(known), 0o600); err != nil {
+		if err := os.WriteFile(m.at.Known, []byte(known), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		got = nil

@@ -1,4 +1,4 @@
-package daemon
+package remote
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 const watchFor = 10 * time.Minute
 
 // watch follows the server for a copy on this machine.
-func (m *remotes) watch(host, dir, token string) {
+func (m *Remotes) watch(host, dir, token string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
@@ -38,17 +38,15 @@ func (m *remotes) watch(host, dir, token string) {
 	key := host + "/" + c.Ref() + "#" + token
 	w := m.watched[key]
 	if w == nil {
-		socket := client.Socket(SocketPath(m.d.data, m.d.Settings.Get("control_socket")))
+		socket := client.Socket(m.at.Socket)
 		remote := replica.Remote{Client: socket, Prefix: "/remote/" + host, Header: http.Header{}}
 		if token != "" {
 			remote.Header.Set("Tandem-Remote-Token", token)
 		}
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancel(m.ended)
 		w = &watched{watcher: &replica.Watcher{Repo: c.Ref(), Remote: remote, May: m.may(socket)}, cancel: cancel, used: map[string]time.Time{}}
 		m.watched[key] = w
-		stop := context.AfterFunc(m.ended, cancel)
 		m.running.Go(func() {
-			defer stop()
 			w.watcher.Watch(ctx)
 		})
 	}
@@ -58,7 +56,7 @@ func (m *remotes) watch(host, dir, token string) {
 
 // may asks whether what was edited in a workspace may go out, as its own command
 // would: a file that a peer has leased is a person's to decide.
-func (m *remotes) may(socket *client.Client) func(context.Context, replica.Changed) error {
+func (m *Remotes) may(socket *client.Client) func(context.Context, replica.Changed) error {
 	return func(ctx context.Context, c replica.Changed) error {
 		_, err := op.Do(ctx, socket, peer.SpaceChanged, peer.ChangedIn{Folder: c.Folder, Paths: c.Files, By: c.Workspace})
 		return err
@@ -66,7 +64,7 @@ func (m *remotes) may(socket *client.Client) func(context.Context, replica.Chang
 }
 
 // Busy says whether something waits here for a server that is away.
-func (m *remotes) Busy() bool {
+func (m *Remotes) Busy() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, w := range m.watched {

@@ -1,4 +1,4 @@
-package daemon
+package remote
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 // leaseTime is how long a server may take to answer about a lease.
 const leaseTime = 10 * time.Second
 
-// leaseIn leases a path of a folder that is a workspace, at the server of its
+// Lease leases a path of a folder that is a workspace, at the server of its
 // repository and for that workspace. In any other folder there is no server to
 // hold anybody to it.
-func (d *Daemon) leaseIn(ctx context.Context, folder, file string, minutes int64, shared bool) (bool, error) {
-	w, err := d.workspaceOf(folder)
+func (m *Remotes) Lease(ctx context.Context, folder, file string, minutes int64, shared bool) (bool, error) {
+	w, err := m.workspaceOf(folder)
 	if err != nil || w == nil {
 		return false, err
 	}
@@ -31,8 +31,9 @@ func (d *Daemon) leaseIn(ctx context.Context, folder, file string, minutes int64
 	return true, err
 }
 
-func (d *Daemon) releaseIn(ctx context.Context, folder, file string) error {
-	w, err := d.workspaceOf(folder)
+// Release gives such a lease back.
+func (m *Remotes) Release(ctx context.Context, folder, file string) error {
+	w, err := m.workspaceOf(folder)
 	if err != nil || w == nil {
 		return err
 	}
@@ -50,7 +51,7 @@ type leasing struct {
 }
 
 // workspaceOf finds the workspace that a folder lies in; nil when there is none.
-func (d *Daemon) workspaceOf(folder string) (*leasing, error) {
+func (m *Remotes) workspaceOf(folder string) (*leasing, error) {
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
 	}
@@ -63,7 +64,7 @@ func (d *Daemon) workspaceOf(folder string) (*leasing, error) {
 	if err != nil {
 		return nil, err
 	}
-	socket := client.Socket(SocketPath(d.data, d.Settings.Get("control_socket")))
+	socket := client.Socket(m.at.Socket)
 	remote := replica.Remote{Client: socket, Prefix: "/remote/" + r.Server, Header: http.Header{}}
 	return &leasing{Remote: remote, repo: r.Ref(), name: r.Workspace, below: filepath.ToSlash(below)}, nil
 }

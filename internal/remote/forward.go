@@ -1,4 +1,4 @@
-package daemon
+package remote
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/remote/wire"
 	"tandem/internal/repo/host"
 )
 
@@ -23,19 +24,19 @@ import (
 const smallBody = 1 << 20
 
 // ServeHTTP passes a request on: /remote/{host}/{path...}.
-func (m *remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *Remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	server, path := r.PathValue("host"), "/"+r.PathValue("path")
 	a, err := client.ParseAddress(server)
 	if err != nil {
-		m.d.web.Fail(w, r, err)
+		m.at.Fail(w, r, err)
 		return
 	}
-	ctx, err := m.d.gate.Admit(r.Context(), string(WorkspaceForward), ReachIn{Server: server})
+	ctx, err := m.at.Gate().Admit(r.Context(), string(wire.Forward), wire.ReachIn{Server: server})
 	if err == nil && op.CallerFrom(ctx).Door != op.DoorSocket {
 		err = fault.New(fault.Denied, "workspace.forward", "requests are passed on for programs of this machine only")
 	}
 	if err != nil {
-		m.d.web.Fail(w, r, err)
+		m.at.Fail(w, r, err)
 		return
 	}
 	r = r.WithContext(ctx)
@@ -49,12 +50,12 @@ func (m *remotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := m.mayPass(ctx, path); err != nil {
-		m.d.web.Fail(w, r, err)
+		m.at.Fail(w, r, err)
 		return
 	}
 	resp, err := m.send(r, a, path)
 	if err != nil {
-		m.d.web.Fail(w, r, err)
+		m.at.Fail(w, r, err)
 		return
 	}
 	answer(w, resp)
@@ -75,11 +76,11 @@ func answer(w http.ResponseWriter, resp *http.Response) {
 // mayPass refuses what would bring somebody a part of a repository that is denied to them in a copy of it on this machine: the server
 // there knows this machine, and not who asks. Copies say the repository's id; where a request does not, all copies count. The user
 // whose machine this is reads the copy itself.
-func (m *remotes) mayPass(ctx context.Context, path string) error {
+func (m *Remotes) mayPass(ctx context.Context, path string) error {
 	if op.CallerFrom(ctx).Kind == op.Local {
 		return nil
 	}
-	sight, err := m.d.gate.Sight(ctx, "")
+	sight, err := m.at.Gate().Sight(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func relay(w http.ResponseWriter, body io.Reader) {
 	}
 }
 
-func (m *remotes) send(r *http.Request, a client.Address, path string) (*http.Response, error) {
+func (m *Remotes) send(r *http.Request, a client.Address, path string) (*http.Response, error) {
 	server, err := m.meet(r.Context(), a)
 	if err != nil {
 		return nil, away(a.Host, err)
@@ -147,7 +148,7 @@ var passedOn = []string{"Content-Type", "Accept", "Last-Event-ID", "Idempotency-
 	client.DeviceHeader}
 
 // carry takes a request to a server that was met, with a token for it.
-func (m *remotes) carry(r *http.Request, server *met, path, token string) (*http.Response, error) {
+func (m *Remotes) carry(r *http.Request, server *met, path, token string) (*http.Response, error) {
 	var body io.Reader
 	if r.Method == http.MethodPost {
 		start, err := io.ReadAll(io.LimitReader(r.Body, smallBody))
@@ -194,7 +195,7 @@ func away(host string, err error) error {
 }
 
 // there says why nobody answers at an address.
-func (m *remotes) there(ctx context.Context, host string) error {
+func (m *Remotes) there(ctx context.Context, host string) error {
 	conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(ctx, "tcp", host)
 	if err != nil {
 		return err

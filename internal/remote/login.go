@@ -1,35 +1,35 @@
-package daemon
+package remote
 
 import (
 	"context"
 	"errors"
 	"net/http"
+	logins "tandem/internal/login/wire"
 
 	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
-	"tandem/internal/login/wire"
 	"tandem/internal/op"
 )
 
-// loggedIn passes a command's request on to the server of a login: /login/{name}/{path...}. It is for the programs of this user,
+// LoggedIn passes a command's request on to the server of a login: /login/{name}/{path...}. It is for the programs of this user,
 // whose terminal the login is, and for nobody who works for them under rules of their own.
-func (m *remotes) loggedIn(w http.ResponseWriter, r *http.Request) {
+func (m *Remotes) LoggedIn(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	ctx, err := m.d.gate.Admit(r.Context(), wire.Forward, wire.NameIn{Name: name})
+	ctx, err := m.at.Gate().Admit(r.Context(), logins.Forward, logins.NameIn{Name: name})
 	if c := op.CallerFrom(ctx); err == nil && (c.Door != op.DoorSocket || !c.Here()) {
-		err = fault.New(fault.Denied, wire.Forward, "a login is for the commands of its person's own terminal")
+		err = fault.New(fault.Denied, logins.Forward, "a login is for the commands of its person's own terminal")
 	}
 	if err == nil {
 		err = m.forLogin(w, r.WithContext(ctx), name)
 	}
 	if err != nil {
-		m.d.web.Fail(w, r, err)
+		m.at.Fail(w, r, err)
 	}
 }
 
-func (m *remotes) forLogin(w http.ResponseWriter, r *http.Request, name string) error {
-	l, token, err := m.d.rooms.login.Token(r.Context(), identity.LocalTenant, name)
+func (m *Remotes) forLogin(w http.ResponseWriter, r *http.Request, name string) error {
+	l, token, err := m.at.Logins.Token(r.Context(), identity.LocalTenant, name)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (m *remotes) forLogin(w http.ResponseWriter, r *http.Request, name string) 
 	}
 	if resp.StatusCode == http.StatusUnauthorized {
 		resp.Body.Close()
-		return fault.New(fault.Unauthenticated, wire.Forward, "%s lets %s in no more", l.Name, l.Terminal).
+		return fault.New(fault.Unauthenticated, logins.Forward, "%s lets %s in no more", l.Name, l.Terminal).
 			WithNext("ask there for another invitation (tandem invite --person %s); to forget this login: tandem login forget %s", l.Person, l.Name)
 	}
 	answer(w, resp)
@@ -52,7 +52,7 @@ func (m *remotes) forLogin(w http.ResponseWriter, r *http.Request, name string) 
 
 // serverOf meets the server of a login. It has the key that it had when the person logged in, or one that came after that; what is kept
 // of other servers may be lost or wrong. One that had a key is not spoken to in the clear.
-func (m *remotes) serverOf(ctx context.Context, l wire.Login) (*met, error) {
+func (m *Remotes) serverOf(ctx context.Context, l logins.Login) (*met, error) {
 	a, err := client.ParseAddress(l.Server)
 	if err != nil {
 		return nil, err
@@ -77,10 +77,10 @@ func (m *remotes) serverOf(ctx context.Context, l wire.Login) (*met, error) {
 }
 
 // notThere is the server of a login that cannot be reached; a key that is not its own is told as that.
-func notThere(l wire.Login, err error) error {
+func notThere(l logins.Login, err error) error {
 	if fault.Is(err, fault.Denied) {
 		return err
 	}
-	return fault.New(fault.Unavailable, wire.Forward, "cannot reach %s at %s: %w", l.Name, l.Server, err).
+	return fault.New(fault.Unavailable, logins.Forward, "cannot reach %s at %s: %w", l.Name, l.Server, err).
 		WithNext("try again when it is there; for this machine's own server: --server own")
 }
