@@ -20,7 +20,7 @@ func (d *Daemon) caution(ctx context.Context, c op.Caller, o *op.Op, in any) (st
 		// On its socket it would call with every granted folder, and not with its own alone.
 		return "", fault.New(fault.Denied, o.Name, "a session uses the tools that its own program or model offers")
 	}
-	if err := d.roomLeft(ctx, c, o, in); err != nil {
+	if err := d.rooms.scales.RoomLeft(ctx, c, o, in); err != nil {
 		return "", err
 	}
 	if why, err := d.leased(ctx, c, o, in); err != nil || why != "" {

@@ -88,8 +88,6 @@ type Daemon struct {
 	left     []string                          // where the one before listened that was stopped, and this one does not
 	asked    *settings.Settings                // what this start was told, when it listens where the one before did
 	forgot   chan struct{}                     // somebody had something forgotten
-	erase    chan struct{}                     // a tenant is to go
-	wiped    func(table string) error          // hears of each table that a tenant is gone from; for the tests alone
 	alarm    chan struct{}                     // something keeps the server from its work: look at once
 	stopOnce sync.Once
 	stopping chan struct{}
@@ -97,7 +95,6 @@ type Daemon struct {
 	lastUse  atomic.Int64
 	opened   opened
 	before   func(step string) error // of a start; for the tests alone
-	storage  storage                 // what tenants keep
 }
 
 // Run starts the daemon and returns when ctx ends, when somebody stopped it,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tandem/internal/source/boxed"
+	"tandem/internal/tenancy"
 	"tandem/internal/tool/confine"
 )
 
@@ -17,6 +18,6 @@ func TestMain(m *testing.M) {
 	if boxed.Called(os.Args) {
 		os.Exit(boxed.Main(context.Background(), os.Stdin, os.Stdout))
 	}
-	arrivals = true
+	tenancy.Arrivals = true
 	os.Exit(m.Run())
 }

@@ -42,6 +42,22 @@ var confers = []struct{ what, query string }{
 	{"automations that are switched on", "SELECT count(*) FROM automation WHERE live <> ''"},
 }
 
+// letsIn says what in a database lets somebody do something.
+func letsIn(ctx context.Context, d *db.DB) (out []string, err error) {
+	out = []string{}
+	now := fmt.Sprint(d.Now().UnixMicro())
+	for _, c := range confers {
+		var n int64
+		if err := d.QueryRow(ctx, strings.ReplaceAll(c.query, "NOW", now)).Scan(&n); err != nil {
+			return out, fmt.Errorf("count %s: %w", c.what, err)
+		}
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n, c.what))
+		}
+	}
+	return out, nil
+}
+
 // load restores the house of a staged copy into nothing. What can be loaded there can be loaded.
 func (s *staged) load(ctx context.Context, data string, use func(*db.DB) error) error {
 	return intoNothing(ctx, data, s.house, use)

@@ -45,6 +45,7 @@ import (
 	"tandem/internal/space"
 	"tandem/internal/space/peer"
 	"tandem/internal/team"
+	"tandem/internal/tenancy"
 	"tandem/internal/tunnel"
 )
 
@@ -111,6 +112,8 @@ type rooms struct {
 	source     *sources.Room
 	knowledge  *knowledge.Room
 	login      *login.Room
+	scales     *tenancy.Scales
+	eraser     *tenancy.Eraser
 }
 
 // construct builds every room once and puts its operations into the table.
@@ -121,14 +124,12 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.journal = journal.New(d.db, key)
 	d.forgot = make(chan struct{}, 1)
-	d.alarm, d.erase = make(chan struct{}, 1), make(chan struct{}, 1)
+	d.alarm = make(chan struct{}, 1)
 	d.journal.Forgot = d.forgotten
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
 	d.identity.Wrong, d.identity.Recovered = d.wrongPIN, d.recovered
-	d.identity.Has, d.identity.Erase = d.tenantHas, d.eraseSoon
-	d.identity.Carry = identity.Carry{Out: d.exportTenant, In: d.importTenant, Unconfirmed: d.journal.Unconfirmed}
 	d.identity.CameBy, d.identity.Server = d.cameBy, d.kept.ID
 	if err := d.settleMode(); err != nil {
 		return err
@@ -145,7 +146,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.identity.Own, d.identity.Told = d.rooms.book.FirstOwner, d.tenantTold
 	d.rooms.approval = approval.New(d.db, d.answerGuards())
 	d.rooms.approval.Called = func(ctx context.Context, tenant, id string) string { return d.rooms.session.Called(ctx, tenant, id) }
-	if err := d.leftOnTheWay(); err != nil {
+	if err := tenancy.LeftOnTheWay(d.data); err != nil {
 		d.Log.Warn("remove what is left of a tenant that came or went", "err", err)
 	}
 	if err := d.recallSeals(ctx); err != nil {
@@ -180,6 +181,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.buildTunnel()
 	d.makeSchedules()
 	d.makeAutomations(&table)
+	d.makeTenancy()
 	if err := d.openRepos(ctx); err != nil {
 		return err
 	}

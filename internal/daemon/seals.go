@@ -12,12 +12,24 @@ import (
 	"strings"
 
 	"tandem/internal/approval"
+	"tandem/internal/automation"
+	"tandem/internal/connector"
 	"tandem/internal/db"
+	"tandem/internal/forge"
 	"tandem/internal/identity"
+	"tandem/internal/job"
 	"tandem/internal/journal"
+	"tandem/internal/knowledge"
+	"tandem/internal/memory"
+	"tandem/internal/models"
 	"tandem/internal/notify"
 	"tandem/internal/op"
+	"tandem/internal/policy/book"
+	"tandem/internal/schedule"
+	"tandem/internal/session"
 	"tandem/internal/session/terminal"
+	sources "tandem/internal/source"
+	"tandem/internal/team"
 	"tandem/internal/wholefile"
 )
 
@@ -61,6 +73,29 @@ func (d *Daemon) older(ctx context.Context, known bool, rows []op.Sealed) ([]op.
 		return !slices.Contains(late, kind)
 	})
 	return d.journal.Unspoken(ctx, rows)
+}
+
+// sealing are the rows of every room that the journal vouches for, in one database: here, or of a tenant that comes or goes.
+func (d *Daemon) sealing(in *db.DB) []func(context.Context) ([]op.Sealed, error) {
+	var out []func(context.Context) ([]op.Sealed, error)
+	for _, rows := range []func(context.Context, *db.DB) ([]op.Sealed, error){session.Rows, models.Rows, terminal.Rows, connector.Rows,
+		forge.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, memory.Rows, knowledge.Rows} {
+		out = append(out, func(ctx context.Context) ([]op.Sealed, error) { return rows(ctx, in) })
+	}
+	return append(out, func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, in, d.journal.Vouch()) })
+}
+
+// sealedIn lists the rows of another database that the journal would vouch for.
+func (d *Daemon) sealedIn(ctx context.Context, copied *db.DB) (out []op.Sealed, err error) {
+	for _, rows := range append(d.sealing(copied), func(ctx context.Context) ([]op.Sealed, error) { return d.identity.In(ctx, copied) },
+		func(ctx context.Context) ([]op.Sealed, error) { return book.RowsIn(ctx, copied) }) {
+		more, err := rows(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
 }
 
 // recallSeals reads what the journal vouches for and lets rooms ask it. What was there before it vouched for anything, or under a

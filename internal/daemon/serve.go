@@ -192,7 +192,7 @@ func (s *serving) run(context.Context) error {
 	}
 	for _, run := range []func(context.Context){s.rooms.repo.Run, s.housekeeping, s.rooms.session.Flush, s.rooms.notify.Run,
 		s.rooms.automation.Run, s.rooms.source.Run, s.rooms.memory.Run, s.hearAnswers, s.stir, s.runSchedules, s.runBridgeLog,
-		s.runTunnel, s.signJournal, s.rooms.team.Run, s.rooms.forge.Run, s.erases} {
+		s.runTunnel, s.signJournal, s.rooms.team.Run, s.rooms.forge.Run, s.rooms.eraser.Run} {
 		s.running.Go(func() { run(s.ctx) })
 	}
 	return nil

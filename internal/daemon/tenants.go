@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"path/filepath"
 
 	"tandem/internal/db"
 	"tandem/internal/identity"
@@ -11,6 +12,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy"
 	"tandem/internal/session"
+	"tandem/internal/tenancy"
 )
 
 // policies is a tenant's policy while the tenant is open. A suspended one has none, so nothing of it passes, whoever calls and by
@@ -43,6 +45,20 @@ func keptFrom(tenant string) string {
 		return ""
 	}
 	return houseRule
+}
+
+// makeTenancy lets tenants be weighed, carried and erased.
+func (d *Daemon) makeTenancy() {
+	d.rooms.scales = tenancy.NewScales(d.db, d.identity)
+	d.rooms.eraser = tenancy.NewEraser(d.db, d.journal, d.identity, d.data, d.forgotten, d.Log)
+	d.identity.Has, d.identity.Erase = d.rooms.eraser.Has, d.rooms.eraser.Soon
+	carrier := &tenancy.Carrier{DB: d.db, Migrations: migrations, Journal: d.journal, Identity: d.identity, Log: d.Log,
+		Rooms: tenancy.Rooms{Secrets: d.rooms.secret, Approvals: d.rooms.approval, Sessions: d.rooms.session, Automations: d.rooms.automation,
+			Peers: d.rooms.peer},
+		At: tenancy.Place{Server: d.kept.ID, Version: d.Version, Data: d.data, SpaceKey: filepath.Join(d.data, spaceKey),
+			Free: func() int64 { free, _, _, _ := disk(d.data); return free }},
+		Sealed: d.sealedIn, LetsIn: letsIn}
+	d.identity.Carry = identity.Carry{Out: carrier.Out, In: carrier.In, Unconfirmed: d.journal.Unconfirmed}
 }
 
 // tenantTold writes into the journal of a tenant what the house did there.
@@ -87,6 +103,6 @@ func (d *Daemon) tenantUses(ctx context.Context, tenant, period string) (identit
 	if err != nil {
 		return identity.TenantUse{}, err
 	}
-	bytes, err := d.weigh(ctx, tenant, weighedFor)
+	bytes, err := d.rooms.scales.Weigh(ctx, tenant, tenancy.WeighedFor)
 	return identity.TenantUse{Cost: int64(used.Cost), Sessions: sessions, Bytes: bytes}, err
 }

@@ -18,6 +18,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/space/peer"
+	"tandem/internal/tenancy"
 	"tandem/internal/testenv"
 )
 
@@ -38,7 +39,7 @@ var documents = []string{"connector", "oauth_client", "schedule", "session_check
 // carried are the rows of a tenant as they have to be on both servers.
 func (w *ward) carried(tenant string) (out []string) {
 	w.t.Helper()
-	for _, table := range carriedTables() {
+	for _, table := range tenancy.Carried() {
 		but, ends := endsThere[table]
 		if ends && but == nil || table == "journal_former" {
 			continue

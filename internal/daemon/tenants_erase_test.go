@@ -20,6 +20,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/tenancy"
 	"tandem/internal/testenv"
 )
 
@@ -31,7 +32,7 @@ var houseTables = []string{"installation", "installation_clock", "installation_k
 // A table that is not on the list would be left when a tenant is erased, and left out of its export.
 func TestEveryTableOfATenantIsListed(t *testing.T) {
 	w := newWard(t, "")
-	listed := slices.Concat(journalTables, listedTables())
+	listed := slices.Concat(tenancy.JournalTables, tenancy.Listed())
 	columns, err := w.db.Columns(t.Context(), "tenant")
 	w.must(err)
 	var have []string
@@ -83,7 +84,7 @@ func (w *ward) unplant(tenant, words string, documents ...string) {
 
 func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.Tx, table string, names []string, args []any) error) {
 	w.t.Helper()
-	for _, table := range listedTables() {
+	for _, table := range tenancy.Listed() {
 		text := words
 		if slices.Contains(documents, table) {
 			text = "null"
@@ -100,8 +101,8 @@ func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.
 			switch kind := strings.ToUpper(c.DatabaseTypeName()); {
 			case c.Name() == "tenant":
 				args = append(args, tenant)
-			case keys[table] != "" && c.Name() == "id":
-				args = append(args, plantedID(keys[table], words))
+			case tenancy.Keys[table] != "" && c.Name() == "id":
+				args = append(args, plantedID(tenancy.Keys[table], words))
 			case table == "session" && c.Name() == "driver":
 				args = append(args, session.DriverModel)
 			case kind == "TEXT":
@@ -239,7 +240,7 @@ func TestAnErasedTenantIsGone(t *testing.T) {
 		w.must(os.WriteFile(filepath.Join(folder, "note"), []byte(words), 0o600))
 		var has identity.ContentsOut
 		w.present("tenant.contents", map[string]any{"name": "acme"}, &has)
-		if has.Contents.Records < int64(len(tenantTables)) || has.Contents.Files != 1 || len(has.Contents.Stays) == 0 {
+		if has.Contents.Records < int64(len(tenancy.Tables)) || has.Contents.Files != 1 || len(has.Contents.Stays) == 0 {
 			t.Errorf("it has %+v", has.Contents)
 		}
 		if found := w.found(words); len(found) < 100 {
@@ -249,12 +250,12 @@ func TestAnErasedTenantIsGone(t *testing.T) {
 
 		// It stops half way, as in a crash, and goes on at the next start.
 		stopped := make(chan struct{})
-		w.wiped = func(table string) error {
+		w.rooms.eraser.Wiped = func(table string) error {
 			if table != "source_posting" { // what is left has no rows whose form verify would look at
 				return nil
 			}
 			close(stopped)
-			w.wiped = func(string) error { return errors.New("stopped") }
+			w.rooms.eraser.Wiped = func(string) error { return errors.New("stopped") }
 			return errors.New("stopped")
 		}
 		var going identity.EraseOut

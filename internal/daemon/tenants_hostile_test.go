@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,12 +21,13 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/secret"
 	"tandem/internal/space/seal"
+	"tandem/internal/tenancy"
 )
 
 // forged is a tenant's file by somebody who is no program of ours, for one server.
 type forged struct {
 	w    *ward
-	head tenantHead
+	head tenancy.Head
 	rows *db.DB
 	// what is in the file instead of the rows, and behind the journal
 	tables []byte
@@ -48,7 +48,7 @@ func (w *ward) forge() *forged {
 	w.must(err)
 	own, recipient, err := backup.NewIdentity() // a passphrase takes a while
 	w.must(err)
-	return &forged{w: w, rows: rows, lock: backup.Secret{Recipient: recipient}, opens: own, head: tenantHead{Format: tenantFormat,
+	return &forged{w: w, rows: rows, lock: backup.Secret{Recipient: recipient}, opens: own, head: tenancy.Head{Format: tenancy.Format,
 		Version: "test",
 		Made:    time.Now(), Server: "ins_x", ID: tenant, Name: "acme", Created: time.Now(), Secret: secret.NewCarryKey(), Space: space}}
 }
@@ -115,16 +115,15 @@ func (f *forged) write() string {
 // looked is what the import says of the head and the rows alone, without the file around them.
 func (f *forged) looked() error {
 	f.w.t.Helper()
-	a := &arrival{head: f.head, copied: f.rows}
-	if err := a.check(""); err != nil {
+	if err := f.head.Check(""); err != nil {
 		return err
 	}
-	return a.ownRows(f.w.t.Context())
+	return tenancy.OwnRows(f.w.t.Context(), f.rows, f.head.ID)
 }
 
 func (f *forged) taken() (identity.ImportOut, error) {
 	f.w.t.Helper()
-	return f.w.importTenant(owner(f.w.t, f.w.Daemon), identity.ImportIn{Path: f.write(), Identity: f.opens})
+	return f.w.identity.Carry.In(owner(f.w.t, f.w.Daemon), identity.ImportIn{Path: f.write(), Identity: f.opens})
 }
 
 // A file of a tenant may be by anybody. One that has in it what no tenant has, ids that are paths or somebody else's, a name that is a
@@ -203,7 +202,7 @@ func TestAFileOfATenantIsHeldToWhatATenantHas(t *testing.T) {
 	if !slices.Equal(before, after) {
 		t.Errorf("the house had\n%s\nand has\n%s", strings.Join(missing(before, after), "\n"), strings.Join(missing(after, before), "\n"))
 	}
-	if left, err := filepath.Glob(filepath.Join(w.home, ".tandem", onTheWay+"*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(w.home, ".tandem", tenancy.OnTheWay+"*")); err != nil || len(left) > 0 {
 		t.Errorf("left of them: %v %v", left, err)
 	}
 }
@@ -218,7 +217,7 @@ func TestATenantBringsItsOwnTablesAlone(t *testing.T) {
 	f := w.forge()
 	all, err := f.rows.Tables(t.Context(), 1000)
 	w.must(err)
-	carried, n := carriedTables(), 0
+	carried, n := tenancy.Carried(), 0
 	for _, table := range all {
 		var have int64
 		w.must(f.rows.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&have))
@@ -230,8 +229,7 @@ func TestATenantBringsItsOwnTablesAlone(t *testing.T) {
 			with["tenant"] = "local"
 		}
 		f.add(table, with)
-		a := arrival{head: f.head, copied: f.rows}
-		if err := a.ownRows(t.Context()); !fault.Is(err, fault.Invalid) {
+		if err := tenancy.OwnRows(t.Context(), f.rows, f.head.ID); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a row of %s: %v", table, err)
 		}
 		typed(t, f.rows, "DELETE FROM "+table)
@@ -239,8 +237,8 @@ func TestATenantBringsItsOwnTablesAlone(t *testing.T) {
 			t.Errorf("%s has rows to begin with", table)
 		}
 	}
-	if a := (arrival{head: f.head, copied: f.rows}); n < 100 || a.ownRows(t.Context()) != nil {
-		t.Errorf("%d tables, and none of them: %v", n, a.ownRows(t.Context()))
+	if err := tenancy.OwnRows(t.Context(), f.rows, f.head.ID); n < 100 || err != nil {
+		t.Errorf("%d tables, and none of them: %v", n, err)
 	}
 }
 
@@ -250,12 +248,12 @@ func TestEveryIDOfATenantIsDecided(t *testing.T) {
 	columns, err := w.db.Columns(t.Context(), "id")
 	w.must(err)
 	for _, c := range columns {
-		_, key := keys[c.Table]
-		if shared := slices.Contains(sharedIDs, c.Table); slices.Contains(carriedTables(), c.Table) && key == shared {
+		_, key := tenancy.Keys[c.Table]
+		if shared := slices.Contains(tenancy.SharedIDs, c.Table); slices.Contains(tenancy.Carried(), c.Table) && key == shared {
 			t.Errorf("the ids of %s are in one of keys and sharedIDs, not in %v of them", c.Table, map[bool]int{true: 2, false: 0}[key])
 		}
 	}
-	for table := range maps.Keys(keys) {
+	for table := range maps.Keys(tenancy.Keys) {
 		if !slices.ContainsFunc(columns, func(c db.Column) bool { return c.Table == table }) {
 			t.Errorf("%s has no id", table)
 		}
@@ -317,7 +315,7 @@ func TestNobodyConfirmedWhatAFileBrings(t *testing.T) {
 	w.again()
 	closed("after a start")
 	w.present("tenant.erase", map[string]any{"name": f.head.ID, "confirm": "acme"}, nil)
-	w.must(w.eraseTenants(t.Context()))
+	w.must(w.rooms.eraser.EraseAll(t.Context()))
 	if n := w.journal.Waiting(); n > 0 {
 		t.Errorf("%d wait of what is gone", n)
 	}
@@ -328,33 +326,17 @@ func TestNobodyConfirmedWhatAFileBrings(t *testing.T) {
 	w.sound("when it is gone")
 }
 
-// What a file comes to is bounded while it is read.
-func TestAFileIsBoundedWhileItIsRead(t *testing.T) {
-	for what, c := range map[string]struct {
-		text        string
-		all, line   int64
-		whole, fits bool
-	}{"short": {"a\nb\n", 4, 2, false, true}, "too long": {"a\nb\n", 3, 2, false, false}, "a long line": {"a\nbbb\n", 9, 2, false, false},
-		"one text": {"a\nb\n", 9, 3, true, false}, "bytes": {"aaaa", 4, 0, false, true}} {
-		all := c.all
-		got, err := io.ReadAll(&bounded{from: strings.NewReader(c.text), all: &all, line: c.line, whole: c.whole})
-		if fits := err == nil && string(got) == c.text; fits != c.fits {
-			t.Errorf("%s: %q %v", what, got, err)
-		}
-	}
-}
-
 // A crash in the middle of an export or import leaves a folder with hashes of tokens and PINs. It is gone at the next start.
 func TestWhatACrashLeftOfATenantGoes(t *testing.T) {
 	w := newWard(t, "")
-	left := filepath.Join(w.home, ".tandem", onTheWay+"1")
+	left := filepath.Join(w.home, ".tandem", tenancy.OnTheWay+"1")
 	w.must(os.MkdirAll(left, 0o700))
 	w.must(os.WriteFile(filepath.Join(left, "tandem.db"), []byte("x"), 0o600))
 	f := w.forge()
 	f.session(id.New("ses"))
 	file := f.write()
 	cut := errors.New("the server ended")
-	err := w.copiedInto(t.Context(), f.rows, func(from, tx *db.Tx) error { // half of it was written
+	err := tenancy.Into(t.Context(), w.db, f.rows, func(from, tx *db.Tx) error { // half of it was written
 		_, err := db.CopyRows(from, tx, "session")
 		return errors.Join(cut, err)
 	})
@@ -368,18 +350,18 @@ func TestWhatACrashLeftOfATenantGoes(t *testing.T) {
 	// Two sessions that are called alike share a folder: it is not one tenant's to erase.
 	alike := "ses_" + strings.Repeat("0", 20) + "abcdef"
 	for tenant, named := range map[string]string{f.head.ID: alike, "local": "ses_" + strings.Repeat("1", 20) + "abcdef"} {
-		g := &forged{w: w, rows: w.db, head: tenantHead{ID: tenant}}
+		g := &forged{w: w, rows: w.db, head: tenancy.Head{ID: tenant}}
 		g.session(named)
 	}
 	w.must(w.db.Read(t.Context(), func(tx *db.Tx) error {
-		files, err := w.tenantFiles(tx, f.head.ID)
+		files, err := w.rooms.eraser.Files(tx, f.head.ID)
 		if len(files) != 3 || slices.ContainsFunc(files, func(path string) bool { return filepath.Base(path) != alike }) {
 			t.Errorf("its folders are %q", files)
 		}
 		return err
 	}))
 	w.sql("DELETE FROM session")
-	out, err := w.importTenant(owner(t, w.Daemon), identity.ImportIn{Path: file, Identity: f.opens})
+	out, err := w.identity.Carry.In(owner(t, w.Daemon), identity.ImportIn{Path: file, Identity: f.opens})
 	if err != nil || out.Records != 1+1 {
 		t.Errorf("then it comes whole: %+v %v", out, err)
 	}

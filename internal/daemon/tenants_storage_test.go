@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/tenancy"
 )
 
 // A tenant that keeps as much as the house lets it is refused what keeps more, in every room, and goes on once something was deleted.
@@ -27,11 +27,7 @@ func TestATenantsStorageIsLimited(t *testing.T) {
 			return err
 		}
 		forget := func() { // as after some seconds
-			w.storage.mu.Lock()
-			defer w.storage.mu.Unlock()
-			for _, one := range w.storage.tenants {
-				one.at = time.Time{}
-			}
+			w.rooms.scales.Forget()
 		}
 		w.must(put("plan/0", 10))
 		var shown identity.Tenant
@@ -136,11 +132,11 @@ func TestWhatKeepsBytesIsDecided(t *testing.T) {
 		if !slices.Contains(rooms, room) || o.Class == op.ClassRead {
 			continue
 		}
-		if in := slices.Contains(keepsNothing, o.Name); in == keepsBytes[o.Name] {
-			t.Errorf("%s: it is said that it keeps bytes: %t, and that it does not: %t", o.Name, keepsBytes[o.Name], in)
+		if in := slices.Contains(keepsNothing, o.Name); in == tenancy.KeepsBytes[o.Name] {
+			t.Errorf("%s: it is said that it keeps bytes: %t, and that it does not: %t", o.Name, tenancy.KeepsBytes[o.Name], in)
 		}
 	}
-	for name := range keepsBytes {
+	for name := range tenancy.KeepsBytes {
 		if d.gate.Table().Get(name) == nil {
 			t.Errorf("there is no operation %s", name)
 		}

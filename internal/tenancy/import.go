@@ -1,68 +1,31 @@
-package daemon
+package tenancy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
-	"tandem/internal/automation"
 	"tandem/internal/backup"
-	"tandem/internal/connector"
 	"tandem/internal/db"
 	"tandem/internal/fault"
-	"tandem/internal/forge"
 	"tandem/internal/identity"
-	"tandem/internal/job"
 	"tandem/internal/journal"
-	"tandem/internal/knowledge"
-	"tandem/internal/memory"
-	"tandem/internal/models"
 	"tandem/internal/op"
-	"tandem/internal/policy/book"
-	"tandem/internal/schedule"
-	"tandem/internal/session"
-	"tandem/internal/session/terminal"
-	sources "tandem/internal/source"
 	"tandem/internal/space/peer"
-	"tandem/internal/team"
 )
 
 // arrival is a tenant's file that was read to its end, and what is in it, in a database of its own.
 type arrival struct {
-	head   tenantHead
+	head   Head
 	copied *db.DB
 	former journal.Former
 	rows   []op.Sealed // what the journal here is to vouch for
 	name   string      // what it is called here
 	out    identity.ImportOut
-}
-
-// sealing are the rows of every room that the journal vouches for, in one database: here, or of a tenant that comes or goes.
-func (d *Daemon) sealing(in *db.DB) []func(context.Context) ([]op.Sealed, error) {
-	var out []func(context.Context) ([]op.Sealed, error)
-	for _, rows := range []func(context.Context, *db.DB) ([]op.Sealed, error){session.Rows, models.Rows, terminal.Rows, connector.Rows,
-		forge.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, memory.Rows, knowledge.Rows} {
-		out = append(out, func(ctx context.Context) ([]op.Sealed, error) { return rows(ctx, in) })
-	}
-	return append(out, func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, in, d.journal.Vouch()) })
-}
-
-// sealedIn lists the rows of another database that the journal would vouch for.
-func (d *Daemon) sealedIn(ctx context.Context, copied *db.DB) (out []op.Sealed, err error) {
-	for _, rows := range append(d.sealing(copied), func(ctx context.Context) ([]op.Sealed, error) { return d.identity.In(ctx, copied) },
-		func(ctx context.Context) ([]op.Sealed, error) { return book.RowsIn(ctx, copied) }) {
-		more, err := rows(ctx)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, more...)
-	}
-	return out, nil
 }
 
 func notATenant(format string, args ...any) error {
@@ -75,54 +38,54 @@ func stillWaiting(n int) error {
 		WithNext("look, and confirm: tandem audit confirm")
 }
 
-// arrivals says that tenants' files are taken. The tests alone set it: a file may be by anybody, and rooms do not yet look at their rows
+// Arrivals says that tenants' files are taken. The tests alone set it: a file may be by anybody, and rooms do not yet look at their rows
 // before a start reads them.
-var arrivals bool
+var Arrivals bool
 
-// importTenant takes a tenant from a file. Everything is read, checked and ended in a database of its own; then all of it is there, or none
+// In takes a tenant from a file. Everything is read, checked and ended in a database of its own; then all of it is there, or none
 // of it.
-func (d *Daemon) importTenant(ctx context.Context, in identity.ImportIn) (out identity.ImportOut, err error) {
-	if !arrivals {
+func (c *Carrier) In(ctx context.Context, in identity.ImportIn) (out identity.ImportOut, err error) {
+	if !Arrivals {
 		return out, fault.New(fault.Unavailable, string(identity.TenantImport), "this version takes no tenant from a file yet").
 			WithNext("keep the file for a later version, or move the whole server: tandem server backup PATH")
 	}
-	if n := d.journal.Waiting(); n > 0 { // there is one list, and it is looked at whole
+	if n := c.Journal.Waiting(); n > 0 { // there is one list, and it is looked at whole
 		return out, stillWaiting(n)
 	}
-	if in.Path, err = d.tenantPath(ctx, string(identity.TenantImport), in.Path); err != nil {
+	if in.Path, err = c.path(ctx, string(identity.TenantImport), in.Path); err != nil {
 		return out, err
 	}
-	err = d.scratch(ctx, func(copied *db.DB) error {
+	err = c.scratch(ctx, func(copied *db.DB) error {
 		a := &arrival{copied: copied}
-		if err := d.readTenant(ctx, a, in); err != nil {
+		if err := c.read(ctx, a, in); err != nil {
 			return err
 		}
-		if err := d.endTenant(ctx, a); err != nil {
+		if err := c.end(ctx, a); err != nil {
 			return err
 		}
-		if err := d.takeTenant(ctx, a); err != nil {
+		if err := c.take(ctx, a); err != nil {
 			return err
 		}
 		out = a.out
 		return nil
 	})
 	if err != nil {
-		return out, d.db.Explain(err)
+		return out, c.DB.Explain(err)
 	}
 	op.Note(ctx, "tenant", out.ID)
 	op.Note(ctx, "name", out.Name)
 	op.Note(ctx, "records", out.Records)
 	op.Note(ctx, "ended", out.Ended)
-	d.rooms.peer.Arrived(ctx, out.ID)
-	if err := d.rooms.secret.Learn(ctx); err != nil { // what is secret there is struck from records here
-		d.Log.Warn("secrets of a tenant that came cannot be opened yet", "err", err)
+	c.Rooms.Peers.Arrived(ctx, out.ID)
+	if err := c.Rooms.Secrets.Learn(ctx); err != nil { // what is secret there is struck from records here
+		c.Log.Warn("secrets of a tenant that came cannot be opened yet", "err", err)
 	}
-	out.Waits = d.journal.Unconfirmed(out.ID)
+	out.Waits = c.Journal.Unconfirmed(out.ID)
 	return out, nil
 }
 
-// readTenant reads a file to its end.
-func (d *Daemon) readTenant(ctx context.Context, a *arrival, in identity.ImportIn) error {
+// read reads a file to its end.
+func (c *Carrier) read(ctx context.Context, a *arrival, in identity.ImportIn) error {
 	r, err := backup.Open(in.Path, backup.Secret{Passphrase: in.Passphrase, Identity: in.Identity})
 	if err != nil {
 		return err
@@ -131,7 +94,7 @@ func (d *Daemon) readTenant(ctx context.Context, a *arrival, in identity.ImportI
 	if !r.Locked {
 		return notATenant("it is not locked, as every tenant's file is")
 	}
-	may, err := d.mayBring(in.Path)
+	may, err := c.mayBring(in.Path)
 	if err != nil {
 		return err
 	}
@@ -151,11 +114,11 @@ func (d *Daemon) readTenant(ctx context.Context, a *arrival, in identity.ImportI
 		case n == 0 && e.Name == "tenant":
 			part.line, part.whole = headMost, true
 			if err = json.NewDecoder(part).Decode(&a.head); err == nil {
-				err = a.check(in.Name)
+				a.name, err = cmp.Or(in.Name, a.head.Name), a.head.Check(in.Name)
 			}
 		case n == 1 && e.Name == "tables":
-			if a.out.Records, err = a.copied.Load(ctx, part, migrations...); err == nil {
-				err = a.ownRows(ctx)
+			if a.out.Records, err = a.copied.Load(ctx, part, c.Migrations...); err == nil {
+				err = OwnRows(ctx, a.copied, a.head.ID)
 			}
 		case n == 2 && e.Name == "journal":
 			err = a.copied.Write(ctx, func(tx *db.Tx) (err error) {
@@ -176,16 +139,16 @@ func (d *Daemon) readTenant(ctx context.Context, a *arrival, in identity.ImportI
 	}
 }
 
-// endTenant ends what was open there, so that nothing is done a second time, and puts what is sealed under the keys of this server.
-func (d *Daemon) endTenant(ctx context.Context, a *arrival) error {
-	own, err := peer.Key(filepath.Join(d.data, spaceKey))
+// end ends what was open there, so that nothing is done a second time, and puts what is sealed under the keys of this server.
+func (c *Carrier) end(ctx context.Context, a *arrival) error {
+	own, err := peer.Key(c.At.SpaceKey)
 	if err != nil {
 		return err
 	}
 	a.out.Ended = map[string]int{}
 	err = a.copied.Write(ctx, func(tx *db.Tx) error {
 		clear(a.out.Ended)
-		for name, end := range map[string]func(*db.Tx) (int, error){"approvals": d.rooms.approval.Restored, "turns": d.rooms.session.Restored} {
+		for name, end := range map[string]func(*db.Tx) (int, error){"approvals": c.Rooms.Approvals.Restored, "turns": c.Rooms.Sessions.Restored} {
 			n, err := end(tx)
 			if err != nil {
 				return unread(name, err)
@@ -194,7 +157,7 @@ func (d *Daemon) endTenant(ctx context.Context, a *arrival) error {
 				a.out.Ended[name] = n
 			}
 		}
-		over, err := d.rooms.automation.Arrived(tx)
+		over, err := c.Rooms.Automations.Arrived(tx)
 		if err != nil {
 			return unread("automations", err)
 		}
@@ -215,8 +178,8 @@ func (d *Daemon) endTenant(ctx context.Context, a *arrival) error {
 		if _, err := peer.Reseal(tx, a.head.Space, own); err != nil {
 			return err
 		}
-		return d.db.Read(ctx, func(here *db.Tx) error {
-			n, lost, err := d.rooms.secret.Arrive(here, tx, a.head.Secret)
+		return c.DB.Read(ctx, func(here *db.Tx) error {
+			n, lost, err := c.Rooms.Secrets.Arrive(here, tx, a.head.Secret)
 			a.out.Secrets, a.out.Doubt = n, nil
 			for _, name := range lost {
 				a.out.Doubt = append(a.out.Doubt, "secret:"+name)
@@ -227,10 +190,10 @@ func (d *Daemon) endTenant(ctx context.Context, a *arrival) error {
 	if err != nil {
 		return err
 	}
-	if a.out.Authority, err = letsIn(ctx, a.copied); err != nil {
+	if a.out.Authority, err = c.LetsIn(ctx, a.copied); err != nil {
 		return err
 	}
-	rows, err := d.sealedIn(ctx, a.copied)
+	rows, err := c.Sealed(ctx, a.copied)
 	if err != nil {
 		return unread("grants, tokens and the like", err)
 	}
@@ -262,24 +225,24 @@ func unread(what string, err error) error {
 	return notATenant("its %s cannot be read: %v", what, err)
 }
 
-// takeTenant copies what has been settled, and lets the journal vouch for it: in one transaction.
-func (d *Daemon) takeTenant(ctx context.Context, a *arrival) error {
-	c := op.CallerFrom(ctx)
-	return d.copiedInto(ctx, a.copied, func(from, tx *db.Tx) error {
+// take copies what has been settled, and lets the journal vouch for it: in one transaction.
+func (c *Carrier) take(ctx context.Context, a *arrival) error {
+	by := op.CallerFrom(ctx)
+	return Into(ctx, c.DB, a.copied, func(from, tx *db.Tx) error {
 		now := tx.Now()
-		t := identity.Tenant{ID: a.head.ID, Name: a.name, State: identity.TenantSuspended, CreatedAt: a.head.Created, CreatedBy: c.Name,
+		t := identity.Tenant{ID: a.head.ID, Name: a.name, State: identity.TenantSuspended, CreatedAt: a.head.Created, CreatedBy: by.Name,
 			ChangedAt: &now, Limits: a.head.Limits, Reason: "it came from another server; what it brings is confirmed with tandem audit confirm"}
-		if err := d.identity.Arrive(tx, &t); err != nil {
+		if err := c.Identity.Arrive(tx, &t); err != nil {
 			return err
 		}
-		if n := d.journal.Waiting(); n > 0 { // another came while this one was read
+		if n := c.Journal.Waiting(); n > 0 { // another came while this one was read
 			return stillWaiting(n)
 		}
 		if err := a.newHere(from, tx); err != nil {
 			return err
 		}
 		a.out.Records = 0
-		for _, table := range carriedTables() {
+		for _, table := range Carried() {
 			n, err := db.CopyRows(from, tx, table)
 			if db.Exists(err) {
 				return fault.New(fault.Conflict, string(identity.TenantImport), "something of %s that the tenant brings is here already", table)
@@ -296,7 +259,7 @@ func (d *Daemon) takeTenant(ctx context.Context, a *arrival) error {
 		a.out.Tenant, a.out.Made = t, a.head.Made
 		a.out.Journal, a.out.Verified = a.former.Origin, a.former.OK
 		a.out.Key = a.former.Key
-		if err := d.journal.AdoptIn(tx, identity.LocalTenant, c.Name, t.ID, append(slices.Clip(a.rows), t.Seal())); err != nil {
+		if err := c.Journal.AdoptIn(tx, identity.LocalTenant, by.Name, t.ID, append(slices.Clip(a.rows), t.Seal())); err != nil {
 			return err
 		}
 		payload, err := json.Marshal(map[string]any{"server": a.head.Server, "made": a.head.Made, "ended": a.out.Ended, "journal": a.former,
@@ -304,36 +267,20 @@ func (d *Daemon) takeTenant(ctx context.Context, a *arrival) error {
 		if err != nil {
 			return err
 		}
-		_, err = d.journal.Append(tx, journal.Event{Tenant: t.ID, Type: string(identity.TenantImport), Actor: identity.LocalTenant + "/" + c.Name,
-			Resource: "tenant:/", Request: c.Request, Payload: payload})
+		_, err = c.Journal.Append(tx, journal.Event{Tenant: t.ID, Type: string(identity.TenantImport),
+			Actor: identity.LocalTenant + "/" + by.Name, Resource: "tenant:/", Request: by.Request, Payload: payload})
 		return err
 	})
 }
 
-// copiedInto reads one database while it writes into another one.
-func (d *Daemon) copiedInto(ctx context.Context, copied *db.DB, do func(from, tx *db.Tx) error) error {
+// Into reads one database while it writes into another one.
+func Into(ctx context.Context, here, copied *db.DB, do func(from, tx *db.Tx) error) error {
 	return copied.Read(ctx, func(from *db.Tx) error {
-		return d.db.Write(ctx, func(tx *db.Tx) error {
+		return here.Write(ctx, func(tx *db.Tx) error {
 			if err := tx.Unhurried(); err != nil {
 				return err
 			}
 			return do(from, tx)
 		})
 	})
-}
-
-// letsIn says what in a database lets somebody do something.
-func letsIn(ctx context.Context, d *db.DB) (out []string, err error) {
-	out = []string{}
-	now := fmt.Sprint(d.Now().UnixMicro())
-	for _, c := range confers {
-		var n int64
-		if err := d.QueryRow(ctx, strings.ReplaceAll(c.query, "NOW", now)).Scan(&n); err != nil {
-			return out, fmt.Errorf("count %s: %w", c.what, err)
-		}
-		if n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, c.what))
-		}
-	}
-	return out, nil
 }

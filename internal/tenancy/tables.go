@@ -1,8 +1,10 @@
-package daemon
+package tenancy
 
-import "slices"
+import (
+	"slices"
+)
 
-// tenantTables is the one list of what a tenant has in the database, by what it is of. What is counted, exported and erased of a tenant is
+// Tables is the one list of what a tenant has in the database, by what it is of. What is counted, exported and erased of a tenant is
 // read here; a table with a column tenant that is not here fails TestEveryTableOfATenantIsListed. The journal is not deleted: see
 // journal.Erase.
 //
@@ -10,7 +12,7 @@ import "slices"
 // tenant: this machine's folders, programs, repositories and doors. Those who work on such rows ask no tenant's policy, since only the
 // house can have made them. Second, what was made for the doors of one server: sign-ins, devices, passkeys, invitations, programs that
 // signed in, the keys of those who assert who calls.
-var tenantTables = []struct {
+var Tables = []struct {
 	of     string
 	tables []string // which a tenant takes along
 	stays  []string // which it does not
@@ -62,31 +64,31 @@ var tenantTables = []struct {
 	{of: "tunnel", stays: []string{"tunnel"}},
 }
 
-// listedTables are the tables of tenantTables, carriedTables those that a tenant takes along.
-func listedTables() (out []string) {
-	for _, t := range tenantTables {
+// Listed are the tables of Tables, Carried those that a tenant takes along.
+func Listed() (out []string) {
+	for _, t := range Tables {
 		out = slices.Concat(out, t.tables, t.stays)
 	}
 	return out
 }
 
-func carriedTables() (out []string) {
-	for _, t := range tenantTables {
+func Carried() (out []string) {
+	for _, t := range Tables {
 		out = append(out, t.tables...)
 	}
 	return out
 }
 
-// keys are the tables whose ids are looked for without a tenant, shown to people, or paths: one that comes from elsewhere has the form of
-// its kind (where it is named here) and is not here already in another tenant. Of the ids in sharedIDs the tenant is always asked, or
+// Keys are the tables whose ids are looked for without a tenant, shown to people, or paths: one that comes from elsewhere has the form of
+// its kind (where it is named here) and is not here already in another tenant. Of the ids in SharedIDs the tenant is always asked, or
 // several tenants have the same thing. A table with an id is in one of both: TestEveryIDOfATenantIsDecided.
 var (
-	keys = map[string]string{"session": "ses", "session_turn": "turn", "space": "spc", "peer_seat": "seat",
+	Keys = map[string]string{"session": "ses", "session_turn": "turn", "space": "spc", "peer_seat": "seat",
 		"automation_run": "run", "automation_hook": "whk", "approval": "", "approval_rule": "", "artifact": "", "automation_delivery": "",
 		"automation_tick": "", "knowledge_item": "", "memory_record": "", "policy_grant": "", "session_question": "", "token": ""}
-	sharedIDs = []string{"actor", "board_task", "memory_source", "memory_told", "memory_version", "peer_attachment", "peer_outbox",
+	SharedIDs = []string{"actor", "board_task", "memory_source", "memory_told", "memory_version", "peer_attachment", "peer_outbox",
 		"session_call", "session_message", "session_provider", "space_member"}
 )
 
-// journalTables are those of a tenant's own journal.
-var journalTables = []string{"journal_event", "journal_seal"}
+// JournalTables are those of a tenant's own journal.
+var JournalTables = []string{"journal_event", "journal_seal"}

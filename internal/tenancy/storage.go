@@ -1,4 +1,4 @@
-package daemon
+package tenancy
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"tandem/internal/policy/book"
 )
 
-// keepsBytes are the operations by which a tenant keeps more: they are refused once it has as much as the house lets it keep. In the rooms
+// KeepsBytes are the operations by which a tenant keeps more: they are refused once it has as much as the house lets it keep. In the rooms
 // that keep any each operation that changes anything is here or in keepsNothing: TestWhatKeepsBytesIsDecided.
-var keepsBytes = setOfNames("artifact.keep", "memory.add", "memory.edit", "memory.import", "memory.propose", "knowledge.add",
+var KeepsBytes = setOf("artifact.keep", "memory.add", "memory.edit", "memory.import", "memory.propose", "knowledge.add",
 	"knowledge.change", "knowledge.create", "resource.put", "session.create", "session.fork", "session.prompt", "session.send",
 	"session.update", "session.model_call", "secret.set", "space.attach", "space.create", "space.join", "space.post", "space.piece_put",
 	"space.send", "space.send_files", "space.set_var", "space.share", "space.start", "automation.add", "automation.deliver",
@@ -37,23 +37,29 @@ type weighed struct {
 	took  time.Duration
 }
 
-// storage knows what tenants keep. A tenant is weighed anew when that is some seconds old, and when what came since could fill it: what
+// Scales know what tenants keep. A tenant is weighed anew when that is some seconds old, and when what came since could fill it: what
 // models answer within those seconds can go over the limit, what somebody sends cannot go over it twice.
-type storage struct {
+type Scales struct {
+	db       *db.DB
+	identity *identity.Room
+
 	mu      sync.Mutex
 	weigher *db.Weigher
 	tenants map[string]*weighed
 }
 
-// weighedFor is how long a weight counts, fullFor how long when it is the reason of a refusal; both are longer where weighing is dear.
-const weighedFor, fullFor, dear = 10 * time.Second, time.Second, 20
+// NewScales weigh what is in a database, and hold it against the limits that identity knows.
+func NewScales(d *db.DB, i *identity.Room) *Scales { return &Scales{db: d, identity: i} }
+
+// WeighedFor is how long a weight counts, fullFor how long when it is the reason of a refusal; both are longer where weighing is dear.
+const WeighedFor, fullFor, dear = 10 * time.Second, time.Second, 20
 
 // of is what is known of a tenant, and what weighs it.
-func (s *storage) of(ctx context.Context, d *db.DB, tenant string) (*weighed, *db.Weigher, error) {
+func (s *Scales) of(ctx context.Context, tenant string) (*weighed, *db.Weigher, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.weigher == nil {
-		w, err := d.NewWeigher(ctx, listedTables())
+		w, err := s.db.NewWeigher(ctx, Listed())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -70,15 +76,15 @@ func (s *storage) of(ctx context.Context, d *db.DB, tenant string) (*weighed, *d
 	return w, s.weigher, nil
 }
 
-// weigh is what a tenant keeps, as of the last so many moments.
-func (d *Daemon) weigh(ctx context.Context, tenant string, within time.Duration) (int64, error) {
-	w, weigher, err := d.storage.of(ctx, d.db, tenant)
+// Weigh is what a tenant keeps, as of the last so many moments.
+func (s *Scales) Weigh(ctx context.Context, tenant string, within time.Duration) (int64, error) {
+	w, weigher, err := s.of(ctx, tenant)
 	if err != nil {
 		return 0, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock() // many requests at once weigh a tenant once
-	now := d.db.Now()
+	now := s.db.Now()
 	if age := now.Sub(w.at); !w.at.IsZero() && age >= 0 && age < max(within, dear*w.took) {
 		return w.bytes + w.since.Load(), nil
 	}
@@ -93,36 +99,43 @@ func (d *Daemon) weigh(ctx context.Context, tenant string, within time.Duration)
 	return n + w.since.Load(), nil
 }
 
+// Forget has tenants weighed anew at the next look, as after some seconds.
+func (s *Scales) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tenants)
+}
+
 // came counts what is about to be kept.
-func (d *Daemon) came(tenant string, in any) {
+func (s *Scales) came(tenant string, in any) {
 	data, err := json.Marshal(in)
 	if err != nil {
 		return // it is weighed in some seconds
 	}
-	d.storage.mu.Lock()
-	w := d.storage.tenants[tenant]
-	d.storage.mu.Unlock()
+	s.mu.Lock()
+	w := s.tenants[tenant]
+	s.mu.Unlock()
 	if w != nil {
 		w.since.Add(int64(len(data)))
 	}
 }
 
-// roomLeft refuses what would keep more in a tenant that is full.
-func (d *Daemon) roomLeft(ctx context.Context, c op.Caller, o *op.Op, in any) error {
+// RoomLeft refuses what would keep more in a tenant that is full.
+func (s *Scales) RoomLeft(ctx context.Context, c op.Caller, o *op.Op, in any) error {
 	if g, ok := in.(book.GrantIn); ok && g.Effect == policy.Deny.String() { // whoever filled it can be stopped
 		return nil
 	}
-	if c.Tenant == identity.LocalTenant || !keepsBytes[o.Name] {
+	if c.Tenant == identity.LocalTenant || !KeepsBytes[o.Name] {
 		return nil
 	}
-	row := func(query string, args ...any) *sql.Row { return d.db.QueryRow(ctx, query, args...) }
-	name, l, err := d.identity.Limits(row, c.Tenant)
+	row := func(query string, args ...any) *sql.Row { return s.db.QueryRow(ctx, query, args...) }
+	name, l, err := s.identity.Limits(row, c.Tenant)
 	if err != nil || l.Bytes == 0 {
 		return err
 	}
-	n, err := d.weigh(ctx, c.Tenant, weighedFor)
+	n, err := s.Weigh(ctx, c.Tenant, WeighedFor)
 	if err == nil && n >= l.Bytes {
-		n, err = d.weigh(ctx, c.Tenant, fullFor) // something may have been deleted
+		n, err = s.Weigh(ctx, c.Tenant, fullFor) // something may have been deleted
 	}
 	if err != nil {
 		return err
@@ -133,11 +146,11 @@ func (d *Daemon) roomLeft(ctx context.Context, c op.Caller, o *op.Op, in any) er
 			WithNext("delete what nobody needs: sessions, artifacts, memory, keys; the people who run this server raise it: "+
 				"tandem tenant limit %s", name)
 	}
-	d.came(c.Tenant, in)
+	s.came(c.Tenant, in)
 	return nil
 }
 
-func setOfNames(names ...string) map[string]bool {
+func setOf(names ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range names {
 		out[n] = true

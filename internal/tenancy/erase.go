@@ -1,9 +1,10 @@
-package daemon
+package tenancy
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,8 +17,26 @@ import (
 	"tandem/internal/op"
 )
 
-// tenantStays is what erasing a tenant does not reach. It is said before and after.
-var tenantStays = []string{
+// Eraser lets tenants go that a person had erased.
+type Eraser struct {
+	db       *db.DB
+	journal  *journal.Journal
+	identity *identity.Room
+	data     string // the data folder
+	forgot   func() // somebody had something forgotten
+	log      *slog.Logger
+	wake     chan struct{}
+
+	Wiped func(table string) error // hears of each table that a tenant is gone from; for the tests alone
+}
+
+// NewEraser erases from a database and a data folder; forgot has the database give back the room of it.
+func NewEraser(d *db.DB, j *journal.Journal, i *identity.Room, data string, forgot func(), log *slog.Logger) *Eraser {
+	return &Eraser{db: d, journal: j, identity: i, data: data, forgot: forgot, log: log, wake: make(chan struct{}, 1)}
+}
+
+// stays is what erasing a tenant does not reach. It is said before and after.
+var stays = []string{
 	"copies of this server that were made before, wherever they are: tandem server backup",
 	"old pages of a PostgreSQL database, until it vacuums, and its own copies and logs",
 	"the transcripts that agent programs keep themselves",
@@ -26,9 +45,9 @@ var tenantStays = []string{
 	"the house's own record of it, with its name and whom the house invited; its details go with tandem audit forget",
 }
 
-// tenantHas counts what a tenant has.
-func (d *Daemon) tenantHas(tx *db.Tx, tenant string) (out identity.TenantContents, err error) {
-	out.Rows, out.Stays = []identity.ContentRows{}, tenantStays
+// Has counts what a tenant has.
+func (e *Eraser) Has(tx *db.Tx, tenant string) (out identity.TenantContents, err error) {
+	out.Rows, out.Stays = []identity.ContentRows{}, stays
 	count := func(of string, tables []string) error {
 		var sum int64
 		for _, table := range tables {
@@ -43,15 +62,15 @@ func (d *Daemon) tenantHas(tx *db.Tx, tenant string) (out identity.TenantContent
 		}
 		return nil
 	}
-	for _, t := range tenantTables {
+	for _, t := range Tables {
 		if err := count(t.of, slices.Concat(t.tables, t.stays)); err != nil {
 			return out, err
 		}
 	}
-	if err := count("journal", journalTables[:1]); err != nil {
+	if err := count("journal", JournalTables[:1]); err != nil {
 		return out, err
 	}
-	files, err := d.tenantFiles(tx, tenant)
+	files, err := e.Files(tx, tenant)
 	for _, path := range files {
 		if _, err := os.Lstat(path); err == nil {
 			out.Files++
@@ -67,9 +86,9 @@ var places = []struct {
 }{{"session", "ses", []string{"sessions", "terminals", "manager"}}, {"session_aside", "asd", []string{"aside"}},
 	{"job", "job", []string{"jobs"}}}
 
-// tenantFiles are where a tenant's sessions may have left files: their own folders, what was set aside of them, their terminals. What
+// Files are where a tenant's sessions may have left files: their own folders, what was set aside of them, their terminals. What
 // something of another tenant is called too, in full or in short, is not among them.
-func (d *Daemon) tenantFiles(tx *db.Tx, tenant string) (out []string, err error) {
+func (e *Eraser) Files(tx *db.Tx, tenant string) (out []string, err error) {
 	for _, p := range places {
 		own, others := []string{}, map[string]bool{}
 		rows, err := tx.Query("SELECT id, tenant FROM " + p.table)
@@ -94,7 +113,7 @@ func (d *Daemon) tenantFiles(tx *db.Tx, tenant string) (out []string, err error)
 		for _, name := range own {
 			for _, folder := range p.folders {
 				if !others[name] {
-					out = append(out, filepath.Join(d.data, folder, name))
+					out = append(out, filepath.Join(e.data, folder, name))
 				}
 			}
 		}
@@ -103,46 +122,45 @@ func (d *Daemon) tenantFiles(tx *db.Tx, tenant string) (out []string, err error)
 	return slices.Compact(out), nil
 }
 
-// erases lets tenants go that a person had erased: now, after a crash, and whenever one more is to go.
-func (d *Daemon) erases(ctx context.Context) {
+// Run lets tenants go that a person had erased: now, after a crash, and whenever one more is to go.
+func (e *Eraser) Run(ctx context.Context) {
 	again := time.NewTicker(time.Minute) // what failed is tried again
 	defer again.Stop()
 	for {
-		if err := d.eraseTenants(ctx); err != nil && ctx.Err() == nil {
-			d.Log.Error("a tenant cannot be erased yet", "err", err)
+		if err := e.EraseAll(ctx); err != nil && ctx.Err() == nil {
+			e.log.Error("a tenant cannot be erased yet", "err", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.stopping:
-			return
-		case <-d.erase:
+		case <-e.wake:
 		case <-again.C:
 		}
 	}
 }
 
-// eraseSoon has erases look at once.
-func (d *Daemon) eraseSoon() {
+// Soon has Run look at once.
+func (e *Eraser) Soon() {
 	select {
-	case d.erase <- struct{}{}:
+	case e.wake <- struct{}{}:
 	default: // it will
 	}
 }
 
-func (d *Daemon) eraseTenants(ctx context.Context) error {
-	all, err := d.identity.Going(ctx)
+// EraseAll erases what is to go now.
+func (e *Eraser) EraseAll(ctx context.Context) error {
+	all, err := e.identity.Going(ctx)
 	for _, t := range all {
-		err = errors.Join(err, d.eraseTenant(ctx, t.ID))
+		err = errors.Join(err, e.erase(ctx, t.ID))
 	}
 	return err
 }
 
-// eraseTenant deletes what a tenant has, a table at a time; each step can be done again. Files go first, while it is known whose they are,
+// erase deletes what a tenant has, a table at a time; each step can be done again. Files go first, while it is known whose they are,
 // and the journal last: until then it vouches for what is left.
-func (d *Daemon) eraseTenant(ctx context.Context, tenant string) error {
+func (e *Eraser) erase(ctx context.Context, tenant string) error {
 	var files []string
-	if err := d.db.Read(ctx, func(tx *db.Tx) (err error) { files, err = d.tenantFiles(tx, tenant); return err }); err != nil {
+	if err := e.db.Read(ctx, func(tx *db.Tx) (err error) { files, err = e.Files(tx, tenant); return err }); err != nil {
 		return err
 	}
 	for _, path := range files {
@@ -151,17 +169,17 @@ func (d *Daemon) eraseTenant(ctx context.Context, tenant string) error {
 		}
 	}
 	deletes := func(tx *db.Tx) error {
-		for _, table := range listedTables() {
+		for _, table := range Listed() {
 			if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ?", tenant); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for _, table := range listedTables() {
-		err := d.db.Write(ctx, func(tx *db.Tx) error { _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ?", tenant); return err })
-		if err == nil && d.wiped != nil {
-			err = d.wiped(table)
+	for _, table := range Listed() {
+		err := e.db.Write(ctx, func(tx *db.Tx) error { _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ?", tenant); return err })
+		if err == nil && e.Wiped != nil {
+			err = e.Wiped(table)
 		}
 		if err != nil {
 			return err
@@ -170,15 +188,15 @@ func (d *Daemon) eraseTenant(ctx context.Context, tenant string) error {
 	words := journal.Erasure{Tenant: tenant}
 	for !words.Done {
 		var next journal.Erasure
-		if err := d.db.Write(ctx, func(tx *db.Tx) (err error) { next, err = words.Next(tx); return err }); err != nil {
+		if err := e.db.Write(ctx, func(tx *db.Tx) (err error) { next, err = words.Next(tx); return err }); err != nil {
 			return err
 		}
 		words = next
 	}
-	if _, err := d.db.Shrink(ctx); err != nil { // before it is said that it is gone
+	if _, err := e.db.Shrink(ctx); err != nil { // before it is said that it is gone
 		return err
 	}
-	err := d.db.Write(ctx, func(tx *db.Tx) error {
+	err := e.db.Write(ctx, func(tx *db.Tx) error {
 		if err := deletes(tx); err != nil { // what somebody was writing meanwhile
 			return err
 		}
@@ -186,18 +204,18 @@ func (d *Daemon) eraseTenant(ctx context.Context, tenant string) error {
 		if err != nil {
 			return err
 		}
-		return d.tenantGone(tx, tenant, left)
+		return e.gone(tx, tenant, left)
 	})
 	if err == nil {
-		d.Log.Info("a tenant is erased", "tenant", tenant)
-		d.forgotten() // its name was in the row that changed last
+		e.log.Info("a tenant is erased", "tenant", tenant)
+		e.forgot() // its name was in the row that changed last
 	}
 	return err
 }
 
-// tenantGone leaves of a tenant its id, and tells so in the journal of the house.
-func (d *Daemon) tenantGone(tx *db.Tx, tenant, left string) error {
-	seals, gone, err := d.identity.Gone(tx, tenant, left)
+// gone leaves of a tenant its id, and tells so in the journal of the house.
+func (e *Eraser) gone(tx *db.Tx, tenant, left string) error {
+	seals, gone, err := e.identity.Gone(tx, tenant, left)
 	if err != nil || !gone {
 		return err
 	}
@@ -209,7 +227,7 @@ func (d *Daemon) tenantGone(tx *db.Tx, tenant, left string) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "tenant.erased", Actor: identity.System,
+	_, err = e.journal.Append(tx, journal.Event{Tenant: identity.LocalTenant, Type: "tenant.erased", Actor: identity.System,
 		Resource: "tenant:/house/" + tenant, Payload: payload, Seals: journal.SealsOf(notes.Rows(identity.LocalTenant))})
 	return err
 }

@@ -1,4 +1,4 @@
-package daemon
+package tenancy
 
 import (
 	"bytes"
@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
+	"tandem/internal/approval"
+	"tandem/internal/automation"
 	"tandem/internal/backup"
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -17,15 +20,16 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/secret"
+	"tandem/internal/session"
 	"tandem/internal/space/peer"
 	"tandem/internal/space/seal"
 )
 
-// tenantFormat names the form of a tenant's file (docs/formats/tenant.md).
-const tenantFormat = "tandem.tenant/v1"
+// Format names the form of a tenant's file (docs/formats/tenant.md).
+const Format = "tandem.tenant/v1"
 
-// tenantHead is the first entry of such a file.
-type tenantHead struct {
+// Head is the first entry of such a file.
+type Head struct {
 	Format  string                `json:"format"`
 	Version string                `json:"version"` // of the program that wrote it
 	Made    time.Time             `json:"made"`
@@ -39,10 +43,40 @@ type tenantHead struct {
 	Doubt   []string              `json:"doubt,omitempty"` // subjects that the journal there did not vouch for
 }
 
-// tenantPath is where a tenant's file is. Only who is at this machine says where on it files are written and read; others name one in
+// Rooms are those whose rows are more than copied: what is sealed in them gets another key, and what is open in them ends.
+type Rooms struct {
+	Secrets     *secret.Room
+	Approvals   *approval.Room
+	Sessions    *session.Room
+	Automations *automation.Room
+	Peers       *peer.Room
+}
+
+// Place is the server that tenants leave or come to.
+type Place struct {
+	Server, Version string
+	Data            string       // its data folder
+	SpaceKey        string       // the file with the key of seats in spaces
+	Free            func() int64 // bytes on its disk; below 0 when nobody knows
+}
+
+// Carrier writes tenants to files, and takes them from files.
+type Carrier struct {
+	DB         *db.DB
+	Migrations []db.Migrations // all tables
+	Journal    *journal.Journal
+	Identity   *identity.Room
+	Rooms      Rooms
+	At         Place
+	Log        *slog.Logger
+	Sealed     func(context.Context, *db.DB) ([]op.Sealed, error) // the rows of a database that the journal would vouch for
+	LetsIn     func(context.Context, *db.DB) ([]string, error)    // what in a database lets somebody do something
+}
+
+// path is where a tenant's file is. Only who is at this machine says where on it files are written and read; others name one in
 // the folder for exports.
-func (d *Daemon) tenantPath(ctx context.Context, where, path string) (string, error) {
-	exports := filepath.Join(d.data, "exports")
+func (c *Carrier) path(ctx context.Context, where, path string) (string, error) {
+	exports := filepath.Join(c.At.Data, "exports")
 	if filepath.IsAbs(path) {
 		if op.CallerFrom(ctx).Door != op.DoorSocket {
 			return "", fault.New(fault.Denied, where, "only a command on the server's own machine says where the file is").
@@ -53,32 +87,32 @@ func (d *Daemon) tenantPath(ctx context.Context, where, path string) (string, er
 	return filepath.Join(exports, path), os.MkdirAll(exports, 0o700)
 }
 
-// exportTenant writes everything of a tenant that is not a house's to a locked file: its rows as of one moment, its secrets under a key of
+// Out writes everything of a tenant that is not a house's to a locked file: its rows as of one moment, its secrets under a key of
 // the file, and the export of its journal. Its sessions have no files: folders and programs are the house's.
-func (d *Daemon) exportTenant(ctx context.Context, t *identity.Tenant, in identity.ExportIn) (out identity.ExportOut, err error) {
-	out = identity.ExportOut{Tenant: t.ID, Name: t.Name, Made: d.db.Now()}
+func (c *Carrier) Out(ctx context.Context, t *identity.Tenant, in identity.ExportIn) (out identity.ExportOut, err error) {
+	out = identity.ExportOut{Tenant: t.ID, Name: t.Name, Made: c.DB.Now()}
 	if in.Path == "" {
 		in.Path = t.Name + "-" + out.Made.UTC().Format("20060102-150405") + ".tenant"
 	}
-	if out.Path, err = d.tenantPath(ctx, string(identity.TenantExport), in.Path); err != nil {
+	if out.Path, err = c.path(ctx, string(identity.TenantExport), in.Path); err != nil {
 		return out, err
 	}
 	if st, err := os.Stat(out.Path); err == nil && st.IsDir() {
 		return out, fault.New(fault.Conflict, string(identity.TenantExport), "%s is a folder", out.Path).
 			WithNext("name a file that is not there yet")
 	}
-	head := tenantHead{Format: tenantFormat, Version: d.Version, Made: out.Made, Server: d.kept.ID, ID: t.ID, Name: t.Name,
+	head := Head{Format: Format, Version: c.At.Version, Made: out.Made, Server: c.At.Server, ID: t.ID, Name: t.Name,
 		Created: t.CreatedAt, Limits: t.Limits, Secret: secret.NewCarryKey()}
 	if head.Space, err = seal.NewKey(); err != nil {
 		return out, err
 	}
 	w, err := backup.Create(out.Path, out.Made, backup.Secret{Passphrase: in.Passphrase, Recipient: in.Recipient}, nil)
 	if err != nil {
-		return out, d.db.Explain(err)
+		return out, c.DB.Explain(err)
 	}
 	defer w.Drop()
-	err = d.scratch(ctx, func(copied *db.DB) error {
-		if err := d.copyTenant(ctx, copied, &head, &out); err != nil {
+	err = c.scratch(ctx, func(copied *db.DB) error {
+		if err := c.copyRows(ctx, copied, &head, &out); err != nil {
 			return err
 		}
 		line, err := json.Marshal(head)
@@ -88,17 +122,17 @@ func (d *Daemon) exportTenant(ctx context.Context, t *identity.Tenant, in identi
 		if err := w.Add(backup.Entry{Name: "tenant"}, bytes.NewReader(line)); err != nil {
 			return err
 		}
-		if err := piped(w, "tables", func(to io.Writer) error { _, err := copied.Dump(ctx, to, migrations...); return err }); err != nil {
+		if err := piped(w, "tables", func(to io.Writer) error { _, err := copied.Dump(ctx, to, c.Migrations...); return err }); err != nil {
 			return err
 		}
-		err = piped(w, "journal", func(to io.Writer) (err error) { out.Events, err = d.journal.WriteExport(ctx, to, t.ID); return err })
+		err = piped(w, "journal", func(to io.Writer) (err error) { out.Events, err = c.Journal.WriteExport(ctx, to, t.ID); return err })
 		if err != nil {
 			return err
 		}
 		return nil
 	})
 	if err != nil {
-		return out, d.db.Explain(err)
+		return out, c.DB.Explain(err)
 	}
 	out.Doubt = append(out.Doubt, head.Doubt...)
 	sum, err := w.Keep()
@@ -106,16 +140,16 @@ func (d *Daemon) exportTenant(ctx context.Context, t *identity.Tenant, in identi
 	op.Note(ctx, "tenant", t.ID)
 	op.Note(ctx, "path", out.Path)
 	op.Note(ctx, "records", out.Records)
-	return out, d.db.Explain(err)
+	return out, c.DB.Explain(err)
 }
 
-// onTheWay is how the folders with tenants that come or go begin.
-const onTheWay = ".tandem-tenant-"
+// OnTheWay is how the folders with tenants that come or go begin.
+const OnTheWay = ".tandem-tenant-"
 
-// leftOnTheWay removes what a crash left of tenants that came or went: rows with hashes of tokens and PINs, which no erasure would find.
+// LeftOnTheWay removes what a crash left of tenants that came or went: rows with hashes of tokens and PINs, which no erasure would find.
 // Only the server that has the data folder makes them, and it has just begun.
-func (d *Daemon) leftOnTheWay() error {
-	list, err := filepath.Glob(filepath.Join(d.data, onTheWay+"*"))
+func LeftOnTheWay(data string) error {
+	list, err := filepath.Glob(filepath.Join(data, OnTheWay+"*"))
 	for _, path := range list {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
@@ -123,8 +157,8 @@ func (d *Daemon) leftOnTheWay() error {
 }
 
 // scratch is a database of its own, with every table as this program has it and in a folder that goes again.
-func (d *Daemon) scratch(ctx context.Context, use func(*db.DB) error) error {
-	dir, err := os.MkdirTemp(d.data, onTheWay+"*")
+func (c *Carrier) scratch(ctx context.Context, use func(*db.DB) error) error {
+	dir, err := os.MkdirTemp(c.At.Data, OnTheWay+"*")
 	if err != nil {
 		return err
 	}
@@ -136,21 +170,21 @@ func (d *Daemon) scratch(ctx context.Context, use func(*db.DB) error) error {
 	return errors.Join(use(copied), copied.Close())
 }
 
-// copyTenant copies a tenant's rows and puts what is sealed in them under the keys of the file.
-func (d *Daemon) copyTenant(ctx context.Context, copied *db.DB, head *tenantHead, out *identity.ExportOut) error {
+// copyRows copies a tenant's rows and puts what is sealed in them under the keys of the file.
+func (c *Carrier) copyRows(ctx context.Context, copied *db.DB, head *Head, out *identity.ExportOut) error {
 	r, w := io.Pipe()
 	go func() {
 		var err error
-		_, err = d.db.DumpPart(ctx, w, carriedTables(), "tenant", head.ID, migrations...)
+		_, err = c.DB.DumpPart(ctx, w, Carried(), "tenant", head.ID, c.Migrations...)
 		w.CloseWithError(err)
 	}()
 	var err error
-	out.Records, err = copied.Load(ctx, r, migrations...)
+	out.Records, err = copied.Load(ctx, r, c.Migrations...)
 	r.CloseWithError(err)
 	if err != nil {
 		return err
 	}
-	own, err := peer.Key(filepath.Join(d.data, spaceKey))
+	own, err := peer.Key(c.At.SpaceKey)
 	if err != nil {
 		return err
 	}
@@ -158,8 +192,8 @@ func (d *Daemon) copyTenant(ctx context.Context, copied *db.DB, head *tenantHead
 		if _, err := peer.Reseal(to, own, head.Space); err != nil {
 			return err
 		}
-		return d.db.Read(ctx, func(here *db.Tx) error {
-			n, lost, err := d.rooms.secret.Leave(here, to, head.Secret)
+		return c.DB.Read(ctx, func(here *db.Tx) error {
+			n, lost, err := c.Rooms.Secrets.Leave(here, to, head.Secret)
 			for _, name := range lost {
 				out.Doubt = append(out.Doubt, "secret:"+name)
 			}
@@ -170,18 +204,18 @@ func (d *Daemon) copyTenant(ctx context.Context, copied *db.DB, head *tenantHead
 	if err != nil {
 		return err
 	}
-	rows, err := d.sealedIn(ctx, copied)
+	rows, err := c.Sealed(ctx, copied)
 	if err != nil {
 		return err
 	}
-	return d.db.Read(ctx, func(tx *db.Tx) (err error) {
+	return c.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		head.Doubt = nil
 		for _, row := range rows {
-			if row.Tenant != head.ID || d.journal.Vouch().Holds(ctx, row) {
+			if row.Tenant != head.ID || c.Journal.Vouch().Holds(ctx, row) {
 				continue
 			}
 			// what passes is remembered by the process that saw it: the database is asked
-			held, err := d.journal.Vouches(tx, row.Tenant, journal.Seal{Subject: row.Subject, Digest: journal.Digest(row.Says...)})
+			held, err := c.Journal.Vouches(tx, row.Tenant, journal.Seal{Subject: row.Subject, Digest: journal.Digest(row.Says...)})
 			if err != nil {
 				return err
 			}

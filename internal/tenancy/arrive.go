@@ -1,4 +1,4 @@
-package daemon
+package tenancy
 
 import (
 	"cmp"
@@ -29,13 +29,13 @@ const (
 
 // mayBring is how many bytes a file may come to: by its own size, and by the room that there is for them twice, beside the database and in
 // it.
-func (d *Daemon) mayBring(path string) (int64, error) {
+func (c *Carrier) mayBring(path string) (int64, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return 0, err
 	}
 	may := max(st.Size()*expands, briefMost)
-	if free, _, _, _ := disk(d.data); free >= 0 {
+	if free := c.At.Free(); free >= 0 {
 		may = min(may, max(free-keptFree, 0)/2)
 	}
 	return may, nil
@@ -77,19 +77,18 @@ func (b *bounded) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// check holds the head of a file to what a tenant is.
-func (a *arrival) check(name string) error {
-	if a.head.Format != tenantFormat {
-		return notATenant("its form is %.40q, this program reads %q", a.head.Format, tenantFormat)
+// Check holds the head of a file to what a tenant is. Another name may be given to it.
+func (h *Head) Check(name string) error {
+	if h.Format != Format {
+		return notATenant("its form is %.40q, this program reads %q", h.Format, Format)
 	}
-	a.name = cmp.Or(name, a.head.Name)
-	return identity.CheckArrival(a.head.ID, a.name, a.head.Limits)
+	return identity.CheckArrival(h.ID, cmp.Or(name, h.Name), h.Limits)
 }
 
 // left counts the rows of a tenant that stay behind, by what they are.
 func left(tx *db.Tx, tenant string) (map[string]int64, error) {
 	out := map[string]int64{}
-	for _, t := range tenantTables {
+	for _, t := range Tables {
 		for _, table := range t.stays {
 			var n int64
 			if err := tx.QueryRow("SELECT count(*) FROM "+table+" WHERE tenant = ?", tenant).Scan(&n); err != nil {
@@ -103,21 +102,21 @@ func left(tx *db.Tx, tenant string) (map[string]int64, error) {
 	return out, nil
 }
 
-// ownRows refuses a file that brings rows of anybody else, of what no tenant takes along, or rows that no program wrote.
-func (a *arrival) ownRows(ctx context.Context) error {
-	all, err := a.copied.Tables(ctx, 1000)
+// OwnRows refuses a file that brings rows of anybody else, of what no tenant takes along, or rows that no program wrote.
+func OwnRows(ctx context.Context, copied *db.DB, tenant string) error {
+	all, err := copied.Tables(ctx, 1000)
 	if err != nil {
 		return err
 	}
-	carried := carriedTables()
-	return a.copied.Write(ctx, func(tx *db.Tx) error {
+	carried := Carried()
+	return copied.Write(ctx, func(tx *db.Tx) error {
 		for _, table := range all {
 			query, args, no := "SELECT count(*) FROM "+table, []any(nil), "a tenant takes no %[2]s along, and it has %[1]d rows of it"
 			switch {
 			case table == "schema_version":
 				continue
 			case slices.Contains(carried, table):
-				query, args, no = query+" WHERE tenant <> ?", []any{a.head.ID}, "%d rows in %s say that they are another tenant's"
+				query, args, no = query+" WHERE tenant <> ?", []any{tenant}, "%d rows in %s say that they are another tenant's"
 			}
 			var n int64
 			if err := tx.QueryRow(query, args...).Scan(&n); err != nil {
@@ -128,17 +127,17 @@ func (a *arrival) ownRows(ctx context.Context) error {
 			}
 		}
 		for _, table := range carried {
-			if err := a.asWritten(tx, table); err != nil {
+			if err := asWritten(tx, table); err != nil {
 				return err
 			}
 		}
-		return a.withinReach(tx)
+		return withinReach(tx)
 	})
 }
 
 // withinReach refuses sessions that are driven by programs, which only a house has, and names that nobody could have. It takes away what
 // says where on the first server's machine something worked: rows with a folder in them are believed.
-func (a *arrival) withinReach(tx *db.Tx) error {
+func withinReach(tx *db.Tx) error {
 	var n int64
 	if err := tx.QueryRow("SELECT count(*) FROM session WHERE driver <> ?", session.DriverModel).Scan(&n); err != nil {
 		return err
@@ -164,7 +163,7 @@ func (a *arrival) withinReach(tx *db.Tx) error {
 }
 
 // asWritten refuses rows with something else in a column than it has: SQLite keeps any value in any column, and who reads them stumbles.
-func (a *arrival) asWritten(tx *db.Tx, table string) error {
+func asWritten(tx *db.Tx, table string) error {
 	rows, err := tx.Query("SELECT * FROM " + table + " LIMIT 0")
 	if err != nil {
 		return err
@@ -199,7 +198,7 @@ func (a *arrival) asWritten(tx *db.Tx, table string) error {
 // newHere refuses ids that have not the form of their kind, and those that something of another tenant has here: by them alone it is found,
 // or shown in short.
 func (a *arrival) newHere(from, tx *db.Tx) error {
-	for table, kind := range keys {
+	for table, kind := range Keys {
 		come := map[string]bool{}
 		short := func(one string) string { return one }
 		if table == "session" { // folders are called so
