@@ -124,6 +124,8 @@ var houseMap = []wall{
 	{pkg: "connector", may: "spine connector/wire tool egress"},
 	{pkg: "connector/connectortest"}, // tests only
 	{pkg: "notify", may: "spine egress"},
+	// of what people are told, and in which words
+	{pkg: "notify/occasion", may: "notify identity approval session session/terminal session/relay automation job team wires inbox provider"},
 	// reads their operations' answers
 	{pkg: "inbox", may: "inbox/wire identity approval journal session session/terminal session/relay session/wire connector/wire " +
 		"schedule/wire automation/wire job/wire team/wire memory/wire knowledge/wire server/wire space/peer"},

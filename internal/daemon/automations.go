@@ -50,7 +50,7 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		return err
 	}
 	d.rooms.artifact = &artifact.Room{DB: d.db, Days: func() int { return d.live().Int("artifacts.days") }, Open: automation.Open,
-		Told: d.removedTold}
+		Told: d.rooms.tell.Removed}
 	r.Text, r.Mark = d.rooms.artifact.Text, func() bool { return d.live().Get("artifacts.mark") == "on" }
 	r.Secret = d.redact.Holds
 	r.AtOnce = func() int { return d.live().Int("automations.steps") }
@@ -59,7 +59,7 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 		return d.rooms.repo.Bookmark(ctx, repo, name)
 	}
 	r.Lend, r.Drop = d.rooms.secret.Lend, d.rooms.secret.Drop
-	r.Abandon, r.Told, r.SwitchedOff = d.rooms.approval.Abandon, d.runTold, d.offTold
+	r.Abandon, r.Told, r.SwitchedOff = d.rooms.approval.Abandon, d.rooms.tell.Run, d.rooms.tell.SwitchedOff
 	r.As = func(ctx context.Context, tenant, actor string) (op.Caller, error) {
 		return d.identity.Caller(ctx, tenant, actor, op.DoorInside)
 	}

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,12 +15,10 @@ import (
 	"tandem/internal/job"
 	"tandem/internal/job/prepare"
 	"tandem/internal/job/wire"
-	"tandem/internal/notify"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
 	"tandem/internal/session"
 	"tandem/internal/team"
-	teams "tandem/internal/team/wire"
 	"tandem/internal/tool"
 )
 
@@ -52,7 +49,13 @@ func (d *Daemon) makeJobs(box *tool.Sandbox) {
 	r.Vouch, r.Sealed = d.journal.Vouch(), true
 	r.TakeBack, r.End = d.rooms.session.TakeBack, d.endSession
 	r.Served = d.servedFolder
-	r.Told, r.Needs, r.Model = d.jobTold, d.jobNeeds, d.rooms.models.Bind
+	r.Told = func(tx *db.Tx, tenant string, j wire.Job, from wire.State) error {
+		if d.rooms.team != nil {
+			tx.AfterCommit(d.rooms.team.Rouse)
+		}
+		return d.rooms.tell.Job(tx, tenant, j, from)
+	}
+	r.Needs, r.Model = d.jobNeeds, d.rooms.models.Bind
 	d.rooms.job = r
 	d.makeForges()
 }
@@ -87,7 +90,7 @@ func (d *Daemon) makeTeams() {
 	r.Sealed = true
 	r.Rooms, r.Tools, r.Model = &d.inner, d.rooms.session.Checkouts, d.rooms.models.Bind
 	r.Halt, r.End = d.rooms.job.Halt, d.endSession
-	r.Told, r.Needs, r.Limit, r.Fell = d.teamTold, d.jobNeeds, d.limit(), d.rooms.terminal.Fell
+	r.Told, r.Needs, r.Limit, r.Fell = d.rooms.tell.Team, d.jobNeeds, d.limit(), d.rooms.terminal.Fell
 	r.Used = d.used
 	if d.self != nil {
 		r.Owner = d.self.Server
@@ -144,40 +147,4 @@ func (d *Daemon) jobNeeds(ctx context.Context, session string) (out []wire.Need)
 		}
 	}
 	return out
-}
-
-// jobTold tells people of a job that waits for them.
-func (d *Daemon) jobTold(tx *db.Tx, tenant string, j wire.Job, from wire.State) error {
-	if d.rooms.team != nil {
-		tx.AfterCommit(d.rooms.team.Rouse)
-	}
-	if j.State == from || !j.State.Waits() || j.StoppedBy != "" {
-		return nil
-	}
-	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "job", Status: string(j.State), ID: j.ID, Summary: summary(j.Task),
-		Reason: j.Reason}, Name: job.Called(j.ID), Left: &notify.Left{Commit: j.Commit, Files: -1}, Push: notify.Normal,
-		Page: "/panel/jobs/" + j.ID, Next: fmt.Sprintf("See it: tandem job show %s", j.ID)}
-	return d.rooms.notify.Put(tx, tenant, e)
-}
-
-// teamTold tells people of a team that came to wait for them by itself, or is done.
-func (d *Daemon) teamTold(tx *db.Tx, tenant string, t teams.Team, from teams.State) error {
-	e := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "team", Status: string(t.State), ID: t.ID, Summary: summary(t.Goal),
-		Reason: t.Reason}, Name: team.Called(t.ID), Left: &notify.Left{Files: -1}, Push: notify.Answer, Page: "/panel/teams/" + t.ID,
-		Next: fmt.Sprintf("See it: tandem team show %s", t.ID)}
-	switch {
-	case t.State == from:
-		return nil
-	case t.State == teams.Proposed:
-		e.Says = "has a plan that waits for you"
-	case t.State == teams.Blocked:
-		e.Says = "cannot go on by itself"
-	case t.State == teams.Paused:
-		e.Says = "is paused: its time is over"
-	case t.State == teams.Done:
-		e.Push = notify.Normal
-	default:
-		return nil
-	}
-	return d.rooms.notify.Put(tx, tenant, e)
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -10,10 +9,8 @@ import (
 
 	"tandem/internal/client"
 	"tandem/internal/crowd"
-	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
-	"tandem/internal/notify"
 	"tandem/internal/op"
 )
 
@@ -83,15 +80,6 @@ func (d *Daemon) join(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	json.NewEncoder(w).Encode(out)
-}
-
-// cameBy tells people that an invitation for several machines was used from an address from which nobody had used it.
-func (d *Daemon) cameBy(tx *db.Tx, c identity.CameBy) error {
-	return d.rooms.notify.Put(tx, c.Tenant, notify.Notice{Push: notify.Normal, Page: "/panel/actors",
-		Event: notify.Event{TS: tx.Now(), Type: "presence", Status: "joined", ID: c.Invite,
-			Summary: fmt.Sprintf("%s joined from %s by the invitation %s.", c.Name, c.From, c.Invite),
-			Reason:  fmt.Sprintf("Nobody had come by it from there. %d more may join with it.", c.Left)},
-		Next: fmt.Sprintf("If that was not you: tandem invite revoke %s; tandem actor disable %s", c.Invite, c.Name)})
 }
 
 // knocking is how often newcomers of one source may ask: one that waits asks again every few seconds; more than that is a flood.

@@ -1,14 +1,10 @@
 package daemon
 
 import (
-	"fmt"
 	"net/http"
-	"time"
 
-	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
-	"tandem/internal/notify"
 	"tandem/internal/op"
 )
 
@@ -38,25 +34,4 @@ func recovering(r *http.Request, who *identity.Room) (op.Caller, error) {
 	c, err := who.Caller(ctx, identity.LocalTenant, identity.LocalUser, op.DoorSocket)
 	c.Recovers, c.Client = by, clientOf(r)
 	return c, err
-}
-
-// recovered tells everybody what happens about a forgotten PIN: whoever did not expect it must hear of it in time.
-func (d *Daemon) recovered(tx *db.Tx, r identity.Recovered) error {
-	n := notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: "recovery " + r.What}, Push: notify.Urgent,
-		Page: "/panel/system"}
-	switch r.What {
-	case "used":
-		n.Summary, n.Reason = "The PIN was replaced with a recovery code.",
-			fmt.Sprintf("%d codes are left. If that was not you, somebody has your codes.", r.Left)
-		n.Next = "See what was done since: tandem audit log; make new codes: tandem recover codes"
-	case "begun":
-		n.Summary = "Root of this machine began to replace the PIN: from " + r.Due.UTC().Format(time.RFC3339) + " on it can be set anew."
-		n.Reason, n.Next = "If nobody forgot the PIN, stop it now, with a passkey or the PIN.", "Stop it: tandem recover stop"
-	case "stopped":
-		n.Summary, n.Push = "The recovery that root of this machine began was stopped.", notify.Normal
-	case "finished":
-		n.Summary, n.Reason = "Root of this machine replaced the PIN.", "It was begun a day ago, and nobody stopped it."
-		n.Next = "See what was done since: tandem audit log"
-	}
-	return d.rooms.notify.Put(tx, r.Tenant, n)
 }

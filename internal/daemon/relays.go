@@ -7,6 +7,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/notify"
+	"tandem/internal/notify/occasion"
 	"tandem/internal/op"
 	"tandem/internal/session"
 	relays "tandem/internal/session/relay"
@@ -27,6 +28,7 @@ func (d *Daemon) buildRelays(ctx context.Context) error {
 		Webhook: d.Settings.Get("done_webhook"), Secret: secret,
 		Server: d.Settings.Get("ntfy_server"), Starts: topic, Details: d.Settings.Bool("ntfy_details"),
 		Desktop: d.desktop(), Panel: d.phoneURL, Lives: d.self.Home}, d.Log)
+	d.rooms.tell = occasion.New(d.rooms.notify, d.rooms.session, d.moves.add)
 	d.rooms.relay = relays.New(d.db, d.journal, d.rooms.session, &d.inner, d.Log, filepath.Join(d.data, "manager"),
 		relays.Sessions{Open: d.openSide, Close: d.closeSide, Owned: d.rooms.terminal.Owned, Lives: d.self.Home})
 	d.listenForNotices()

@@ -35,7 +35,7 @@ func TestRemovingIsTold(t *testing.T) {
 			if err := tx.QueryRow("SELECT count(DISTINCT notice) FROM notice_way").Scan(&before); err != nil {
 				return err
 			}
-			if err := k.d.removedTold(tx, tenant, artifacts.RemoveIn{Name: "noting.put.value"}, 1, by); err != nil {
+			if err := k.d.rooms.tell.Removed(tx, tenant, artifacts.RemoveIn{Name: "noting.put.value"}, 1, by); err != nil {
 				return err
 			}
 			return tx.QueryRow("SELECT count(DISTINCT notice) FROM notice_way").Scan(&after)

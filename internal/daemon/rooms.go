@@ -26,6 +26,7 @@ import (
 	"tandem/internal/memory"
 	"tandem/internal/models"
 	"tandem/internal/notify"
+	"tandem/internal/notify/occasion"
 	"tandem/internal/op"
 	owners "tandem/internal/owner"
 	"tandem/internal/pack"
@@ -101,6 +102,7 @@ type rooms struct {
 	terminal   *terminal.Driver
 	relay      *relays.Runner
 	notify     *notify.Notifier
+	tell       *occasion.Teller
 	tunnel     *tunnel.Room
 	schedule   *schedule.Room
 	job        *job.Room
@@ -129,8 +131,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err
 	}
-	d.identity.Wrong, d.identity.Recovered = d.wrongPIN, d.recovered
-	d.identity.CameBy, d.identity.Server = d.cameBy, d.kept.ID
+	d.identity.Wrong = d.wrongPIN
+	d.identity.Server = d.kept.ID
 	if err := d.settleMode(); err != nil {
 		return err
 	}

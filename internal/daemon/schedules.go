@@ -14,7 +14,6 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	"tandem/internal/journal"
-	"tandem/internal/notify"
 	"tandem/internal/op"
 	"tandem/internal/policy/book"
 	"tandem/internal/schedule"
@@ -24,7 +23,7 @@ import (
 // makeSchedules gives the room of schedules what it does not own.
 func (d *Daemon) makeSchedules() {
 	r := schedule.New(d.db, d.Log)
-	r.Vouch, r.Rooms, r.System, r.Failed = d.journal.Vouch(), &d.inner, identity.System, d.scheduleFailed
+	r.Vouch, r.Rooms, r.System, r.Failed = d.journal.Vouch(), &d.inner, identity.System, d.rooms.tell.ScheduleFailed
 	r.Do = map[wire.Kind]func(context.Context, wire.What) (string, error){wire.Backup: d.backupBySchedule, wire.Forget: d.forgetBySchedule}
 	r.Grant = func(ctx context.Context, tx *db.Tx, resource string) (string, error) {
 		out, err := d.rooms.book.Add(ctx, tx, book.GrantIn{Principal: "service:" + identity.System, Resource: resource,
@@ -92,13 +91,6 @@ func (d *Daemon) forgetBySchedule(ctx context.Context, w wire.What) (string, err
 		return err
 	})
 	return fmt.Sprintf("%d payloads", n), err
-}
-
-// scheduleFailed tells people once that something is not done any more; the inbox and the doctor go on saying so.
-func (d *Daemon) scheduleFailed(ctx context.Context, s wire.Schedule) {
-	d.rooms.notify.Tell(ctx, identity.LocalTenant, notify.Notice{Event: notify.Event{TS: s.FailedAt, Type: "schedule", Status: "failed",
-		ID: string(s.Kind), Summary: "What is scheduled was not done: " + string(s.Kind), Reason: s.Failure}, Push: notify.Urgent,
-		Next: "See it: tandem server schedule list", Page: "/panel/system"})
 }
 
 // scheduleFindings are what the doctor says of schedules.
