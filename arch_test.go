@@ -100,14 +100,15 @@ var houseMap = []wall{
 	{pkg: "board/lists", pure: true},                                // tasks as other programs keep them
 	{pkg: "models", may: "provider provider/catalog secret egress"}, // who offers models, and with which key
 	{pkg: "session", may: "spine resource models provider provider/* session/wire tool tool/box tool/builtin connector " +
-		"session/since session/checkout " +
+		"session/since session/checkout session/aside " +
 		"source/boxed"}, // the tool read reads documents
+	{pkg: "session/aside", may: "session/wire tool/box"},        // what agents left that would run outside of their box
 	{pkg: "session/checkout"},                                   // a worktree or workspace for one session
 	{pkg: "session/since", may: "repo repo/diff repo/workcopy"}, // what changed in a folder
 	{pkg: "session/loop", may: "spine gate models session provider provider/* tool connector connector/wire"},
 	// a program is probed with a scripted model
-	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/since session/checkout session/terminal/* " +
-		"provider provider/scripted tool tool/box"},
+	{pkg: "session/terminal", may: "spine gate session session/screen session/agents session/since session/checkout session/aside " +
+		"session/terminal/* provider provider/scripted tool tool/box"},
 	{pkg: "session/terminal/*", may: "session session/screen session/agents"},
 	{pkg: "session/screen", pure: true},
 	{pkg: "session/agents", may: "session/screen"},

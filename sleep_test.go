@@ -46,7 +46,6 @@ var backgrounds = map[string]string{
 	"internal/client/move.go":      "crypto/tls asks whether a key is right without a context",
 	"internal/db/sqlite.go":        "a transaction of several callers begins and ends whoever of them leaves",
 	"internal/journal/catchup.go":  "whether a row is vouched for is asked without a context",
-	"internal/session/aside.go":    naming,
 	"internal/session/question.go": naming,
 	"internal/session/read.go":     naming,
 }

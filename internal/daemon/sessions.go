@@ -21,6 +21,7 @@ import (
 	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/session/aside"
 	"tandem/internal/session/checkout"
 	"tandem/internal/session/loop"
 	"tandem/internal/session/terminal"
@@ -69,12 +70,12 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 	}
 	d.Log.Info("sandbox", "kind", box.Kind, "why", box.Why)
 	d.rooms.models = models.New(d.db, keys, d.journal.Vouch())
-	d.rooms.session = session.New(d.db, d.journal, tools, box, d.rooms.models, d.rooms.secret.Lend, d.driven)
+	d.rooms.session = session.New(d.db, d.journal, tools, box, d.rooms.models, d.rooms.secret.Lend, d.driven,
+		aside.Home{Folder: filepath.Join(d.data, "aside"), Person: box.Home, Hidden: []string{d.data}, Server: d.self.Home})
 	d.rooms.session.Owner = session.Owner{Server: d.self.ID, Home: d.self.Home, Others: d.self.Others}
 	d.rooms.session.Hidden, d.rooms.session.Vouch = []string{d.data}, d.journal.Vouch()
 	d.rooms.session.Allows, d.identity.Uses = d.allows, d.tenantUses
 	d.rooms.session.Home = box.Home
-	d.rooms.session.AsideAt = filepath.Join(d.data, "aside")
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box,
 		func(ctx context.Context) (*tool.Sight, error) { return session.SightOf(d.gate.Sight(ctx, "")) })
 	d.rooms.connector.Hidden, d.rooms.connector.Vouch = []string{d.data}, d.journal.Vouch()

@@ -8,6 +8,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/id"
 	"tandem/internal/op"
+	"tandem/internal/session/aside"
 	"tandem/internal/session/wire"
 	"tandem/internal/tool"
 	"tandem/internal/tool/box"
@@ -49,13 +50,13 @@ func (r *Room) Errand(ctx context.Context, e Errand, run func(context.Context, b
 	again := func(context.Context) (*tool.Scope, error) { return r.errandScope(seen, e) }
 	shown, done := r.whileShown(seen, bash, again, scope, !e.Network)
 	defer done()
-	w := Work{Tenant: c.Tenant, ID: id.New("work")}
-	if err := r.Look(ctx, w, scope.Writable(), keeps); err != nil {
+	w := aside.Work{Tenant: c.Tenant, ID: id.New("work")}
+	if err := r.Aside.Look(ctx, w, scope.Writable(), keeps); err != nil {
 		return nil, err
 	}
 	err = run(shown, b)
-	aside, lost := r.Settle(context.WithoutCancel(ctx), w, true)
-	return aside, errors.Join(err, lost)
+	found, lost := r.Aside.Settle(context.WithoutCancel(ctx), w, true)
+	return found, errors.Join(err, lost)
 }
 
 // Grants says whether a folder lies in one that was granted to sessions.

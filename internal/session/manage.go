@@ -11,7 +11,6 @@ import (
 	"tandem/internal/id"
 	"tandem/internal/models"
 	"tandem/internal/op"
-	"tandem/internal/session/wire"
 )
 
 func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, error) {
@@ -123,7 +122,7 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Session, error) {
 	if s.Confined, err = r.confinement(ctx, s); err != nil {
 		return nil, err
 	}
-	s.Aside, err = r.asideWhere(ctx, "tenant = ? AND session = ? AND state = ?", s.Tenant, s.ID, wire.AsidePending)
+	s.Aside, err = r.Aside.Waits(ctx, s.Tenant, s.ID)
 	return s, err
 }
 

@@ -159,6 +159,6 @@ func (r *Room) Ops() []op.Op {
 	ops = append(ops, r.revertOps()...)
 	ops = append(ops, r.readOps()...)
 	ops = append(ops, r.limitOps()...)
-	ops = append(ops, r.asideOps()...)
+	ops = append(ops, r.Aside.Ops()...)
 	return append(ops, r.toolOps()...)
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"tandem/internal/db"
@@ -15,6 +14,7 @@ import (
 	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/provider"
+	"tandem/internal/session/aside"
 	"tandem/internal/session/checkout"
 	"tandem/internal/tool"
 )
@@ -36,7 +36,6 @@ type Room struct {
 	hub     *hub
 	drivers map[string]Driver
 	outputs outputs
-	begun   sync.Map // works that this process looked at and has not settled, by their keys
 	lend    Lend
 	house   House
 	// Models knows which models there are, and where what they are told goes.
@@ -52,8 +51,8 @@ type Room struct {
 	Vouch op.Vouch
 	// Home is the person's: what lies in certain places of it runs by itself.
 	Home string
-	// AsideAt is the folder in which lies what was set aside.
-	AsideAt string
+	// Aside keeps what agents left that version control would have run later.
+	Aside *aside.Room
 	// Checkouts makes and ends checkouts for single sessions; Live says whether an agent's program runs in a session.
 	Checkouts checkout.Tools
 	Live      func(session string) bool
@@ -91,10 +90,12 @@ type Lend func(ctx context.Context, tenant, name string, fn func(value []byte) e
 type Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
 
 // New makes the room. Drivers are added with Drive before anything is asked of it.
-func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, known *models.Room, lend Lend, driven Guard) *Room {
+func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, known *models.Room, lend Lend, driven Guard,
+	home aside.Home) *Room {
 	r := &Room{db: d, journal: j, tools: tools, sandbox: box, Models: known, lend: lend, driven: driven, drivers: map[string]Driver{},
 		Sessions: db.Bound{Table: "session", Most: MaxSessions}}
 	r.hub = newHub(r)
+	r.Aside = aside.New(d, home, r.setAside)
 	return r
 }
 

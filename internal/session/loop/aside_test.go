@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/policy/book"
 	"tandem/internal/session"
+	"tandem/internal/session/aside"
 	"tandem/internal/session/wire"
 	"tandem/internal/testenv"
 	"tandem/internal/tool"
@@ -50,8 +51,8 @@ func TestLandlockLeavesNoHook(t *testing.T) {
 func TestACutOffCommandLeavesNoHook(t *testing.T) {
 	h := newHouse(t)
 	s := h.session()
-	w := session.Work{Tenant: s.Tenant, Session: s.ID, ID: "call_that_was_cut"}
-	if err := h.room.Look(t.Context(), w, []string{h.dir}, nil); err != nil {
+	w := aside.Work{Tenant: s.Tenant, Session: s.ID, ID: "call_that_was_cut"}
+	if err := h.room.Aside.Look(t.Context(), w, []string{h.dir}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("git", "init", "-q", filepath.Join(h.dir, "sub")).CombinedOutput(); err != nil {

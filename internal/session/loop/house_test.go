@@ -27,6 +27,7 @@ import (
 	"tandem/internal/provider/scripted"
 	"tandem/internal/repo/kin"
 	"tandem/internal/session"
+	"tandem/internal/session/aside"
 	"tandem/internal/testenv"
 	"tandem/internal/tool"
 	"tandem/internal/tool/builtin"
@@ -131,8 +132,7 @@ func (h *house) open() {
 		Reach: func(string) http.RoundTripper { return nil },
 		Drop:  func(*db.Tx, string, string) error { return nil }}, h.jn.Vouch())
 	h.room = session.New(h.db, h.jn, reg, h.box, known, none,
-		func(context.Context, *db.Tx, string, string) error { return nil })
-	h.room.AsideAt = filepath.Join(filepath.Dir(h.dir), "aside")
+		func(context.Context, *db.Tx, string, string) error { return nil }, aside.Home{Folder: filepath.Join(filepath.Dir(h.dir), "aside")})
 	log := slog.New(slog.NewTextHandler(testWriter{h.t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	h.run = New(h.room, log)
 	h.room.Drive(session.DriverModel, h.run)

@@ -92,7 +92,7 @@ func (r *Runner) begin(ctx context.Context) (head int64, err error) {
 	if err := r.room.CutParts(ctx); err != nil {
 		return 0, fmt.Errorf("close what a crash left open: %w", err)
 	}
-	if err := r.room.SettleLeft(ctx); err != nil {
+	if err := r.room.Aside.SettleLeft(ctx); err != nil {
 		r.log.Error("look for what a command that was cut off left behind", "err", err)
 	}
 	r.mu.Lock()

@@ -1,4 +1,4 @@
-package session
+package aside
 
 import (
 	"context"
@@ -16,67 +16,76 @@ import (
 	"tandem/internal/tool/box"
 )
 
-func (r *Room) asideOps() []op.Op {
-	whose := func(in wire.AsideIn) op.Resource { return at(r.sessionOfAside(in.ID)) }
+// Ops are the rows of what was set aside.
+func (r *Room) Ops() []op.Op {
+	whose := func(o op.Op) op.Op {
+		return op.Placing(o, func(ctx context.Context, in wire.AsideIn) op.Resource { return at(r.sessionOf(ctx, in.ID)) })
+	}
 	return []op.Op{
 		wire.AsideList.Read(op.Spec{Right: "session.read", Masked: true, Method: "GET", Path: "/aside", MCP: "-",
 			Doc: "List the files that were taken out of folders because version control would have run them outside of an agent's sandbox later."},
-			func(wire.AsideListIn) op.Resource { return at("") }, r.listAside),
-		wire.AsideGet.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/aside/{id}", MCP: "-", Doc: "Read a file that was set aside."},
-			whose, r.getAside),
-		wire.AsideKeep.Effect(op.Spec{Right: "session.grant", Method: "POST", Path: "/aside/{id}/keep", MCP: "-", Present: true, People: true,
-			Doc: "Put a file that was set aside back where it was.\nVersion control will run it, or follow it, when somebody uses it there."}, whose,
-			r.keepAside, nil),
-		wire.AsideDiscard.Effect(op.Spec{Right: "session.write", Method: "POST", Path: "/aside/{id}/discard", MCP: "-",
-			Doc: "Discard a file that was set aside."}, whose, r.discardAside, nil),
+			func(wire.AsideListIn) op.Resource { return at("") }, r.list),
+		whose(wire.AsideGet.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/aside/{id}", MCP: "-",
+			Doc: "Read a file that was set aside."}, nil, r.get)),
+		whose(wire.AsideKeep.Effect(op.Spec{Right: "session.grant", Method: "POST", Path: "/aside/{id}/keep", MCP: "-",
+			Present: true, People: true, Doc: "Put a file that was set aside back where it was.\nVersion control will run it, or follow it, " +
+				"when somebody uses it there."}, nil, r.keep, nil)),
+		whose(wire.AsideDiscard.Effect(op.Spec{Right: "session.write", Method: "POST", Path: "/aside/{id}/discard", MCP: "-",
+			Doc: "Discard a file that was set aside."}, nil, r.discard, nil)),
 	}
 }
 
-// sessionOfAside finds in whose turn it was found, so that whoever may read the session may read it.
-func (r *Room) sessionOfAside(id string) string {
+// sessionOf finds in whose turn it was found, so that whoever may read the session may read it.
+func (r *Room) sessionOf(ctx context.Context, id string) string {
 	var s string
-	if err := r.db.QueryRow(context.Background(), "SELECT session FROM session_aside WHERE id = ?", id).Scan(&s); err != nil {
+	tenant := op.CallerFrom(ctx).Tenant
+	if err := r.db.QueryRow(ctx, "SELECT session FROM session_aside WHERE tenant = ? AND id = ?", tenant, id).Scan(&s); err != nil {
 		return ""
 	}
 	return s
 }
 
-const asideColumns = "id, session, turn, folder, path, what, mode, size, held, state, created_at, decided_by, decided_at"
+const columns = "id, session, turn, folder, path, what, mode, size, held, state, created_at, decided_by, decided_at"
 
-func insertAside(tx *db.Tx, tenant string, a *wire.Aside, p box.Part) error {
-	_, err := tx.Exec("INSERT INTO session_aside (tenant, sum, "+asideColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+func insert(tx *db.Tx, tenant string, a *wire.Aside, p box.Part) error {
+	_, err := tx.Exec("INSERT INTO session_aside (tenant, sum, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		tenant, p.Sum, a.ID, a.Session, a.Turn, a.Folder, a.Path, a.What, int64(p.Mode), a.Size, a.File != "", a.State, a.CreatedAt, "", 0)
 	return err
 }
 
-func (r *Room) scanAside(row scanner) (*wire.Aside, fs.FileMode, error) {
+func (r *Room) scan(row interface{ Scan(...any) error }) (*wire.Aside, fs.FileMode, error) {
 	var a wire.Aside
 	var mode, held, created, decided int64
 	err := row.Scan(&a.ID, &a.Session, &a.Turn, &a.Folder, &a.Path, &a.What, &mode, &a.Size, &held, &a.State, &created, &a.DecidedBy, &decided)
 	a.CreatedAt, a.DecidedAt = db.Time(created), later(decided)
 	if held > 0 && a.State == wire.AsidePending {
-		a.File = filepath.Join(r.AsideAt, a.ID)
+		a.File = filepath.Join(r.home.Folder, a.ID)
 	}
 	return &a, fs.FileMode(mode), err
 }
 
-func (r *Room) asideWhere(ctx context.Context, where string, args ...any) ([]*wire.Aside, error) {
-	rows, err := r.db.Query(ctx, "SELECT "+asideColumns+" FROM session_aside WHERE "+where+" ORDER BY id DESC LIMIT 1000", args...)
+func (r *Room) where(ctx context.Context, where string, args ...any) ([]*wire.Aside, error) {
+	rows, err := r.db.Query(ctx, "SELECT "+columns+" FROM session_aside WHERE "+where+" ORDER BY id DESC LIMIT 1000", args...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*wire.Aside, error) {
-		a, _, err := r.scanAside(rows)
+		a, _, err := r.scan(rows)
 		return a, err
 	})
 }
 
-func (r *Room) listAside(ctx context.Context, in wire.AsideListIn) (wire.AsideListOut, error) {
-	where, args := "tenant = ?", []any{op.CallerFrom(ctx).Tenant}
+// Waits are those of a session about which nobody has decided.
+func (r *Room) Waits(ctx context.Context, tenant, session string) ([]*wire.Aside, error) {
+	return r.where(ctx, "tenant = ? AND session = ? AND state = ?", tenant, session, wire.AsidePending)
+}
+
+func (r *Room) list(ctx context.Context, in wire.AsideListIn) (wire.AsideListOut, error) {
+	cond, args := "tenant = ?", []any{op.CallerFrom(ctx).Tenant}
 	if in.Session != "" {
-		where, args = where+" AND session = ?", append(args, in.Session)
+		cond, args = cond+" AND session = ?", append(args, in.Session)
 	}
 	if !in.All {
-		where, args = where+" AND state = ?", append(args, wire.AsidePending)
+		cond, args = cond+" AND state = ?", append(args, wire.AsidePending)
 	}
-	all, err := r.asideWhere(ctx, where, args...)
+	all, err := r.where(ctx, cond, args...)
 	out := wire.AsideListOut{Aside: []*wire.Aside{}}
 	for _, a := range all {
 		if op.May(ctx, "session.read", at(a.Session)) && op.Sees(ctx, filepath.Join(a.Folder, a.Path)) {
@@ -86,24 +95,24 @@ func (r *Room) listAside(ctx context.Context, in wire.AsideListIn) (wire.AsideLi
 	return out, err
 }
 
-func (r *Room) oneAside(ctx context.Context, id string) (*wire.Aside, fs.FileMode, error) {
-	a, mode, err := r.scanAside(r.db.QueryRow(ctx, "SELECT "+asideColumns+" FROM session_aside WHERE tenant = ? AND id = ?",
+func (r *Room) one(ctx context.Context, id string) (*wire.Aside, fs.FileMode, error) {
+	a, mode, err := r.scan(r.db.QueryRow(ctx, "SELECT "+columns+" FROM session_aside WHERE tenant = ? AND id = ?",
 		op.CallerFrom(ctx).Tenant, id))
 	if db.NoRows(err) {
-		return nil, 0, noAside(id)
+		return nil, 0, unknown(id)
 	}
 	return a, mode, err
 }
 
-func noAside(id string) error {
+func unknown(id string) error {
 	return fault.New(fault.NotFound, "aside", "nothing with the id %.60s was set aside", id).
 		WithNext("list what was: tandem session set-aside list")
 }
 
-func (r *Room) getAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, error) {
-	a, _, err := r.oneAside(ctx, in.ID)
+func (r *Room) get(ctx context.Context, in wire.AsideIn) (*wire.Aside, error) {
+	a, _, err := r.one(ctx, in.ID)
 	if err == nil && !op.Sees(ctx, filepath.Join(a.Folder, a.Path)) {
-		return nil, noAside(in.ID)
+		return nil, unknown(in.ID)
 	}
 	if err != nil || a.File == "" {
 		return a, err
@@ -116,14 +125,14 @@ func (r *Room) getAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, erro
 	return a, err
 }
 
-// keepAside puts a file back, and lets everybody who works there know it.
-func (r *Room) keepAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, error) {
+// keep puts a file back, and lets everybody who works there know it.
+func (r *Room) keep(ctx context.Context, in wire.AsideIn) (*wire.Aside, error) {
 	a, mode, err := r.waiting(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	if a.Path == "." { // a note that there was too much to look through
-		return r.decideAside(ctx, a, wire.AsideKept)
+		return r.decide(ctx, a, wire.AsideKept)
 	}
 	if a.File == "" {
 		return nil, fault.New(fault.Conflict, "aside.keep", "%s was too large to be kept (%d bytes)", a.Path, a.Size).
@@ -141,15 +150,15 @@ func (r *Room) keepAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, err
 		return nil, fault.New(fault.Conflict, "aside.keep", "%s could not be put back into %s: %w", a.Path, a.Folder, err).
 			WithNext("look at what is there, and try again")
 	}
-	if err := r.knowKept(ctx, a); err != nil {
+	if err := r.know(ctx, a); err != nil {
 		return nil, err
 	}
-	return r.decideAside(ctx, a, wire.AsideKept)
+	return r.decide(ctx, a, wire.AsideKept)
 }
 
-// knowKept makes a kept file one that was there before, for work that goes on in its folder.
-func (r *Room) knowKept(ctx context.Context, a *wire.Aside) error {
-	now, err := box.Look(a.Folder, r.Home, r.Hidden...)
+// know makes a kept file one that was there before, for work that goes on in its folder.
+func (r *Room) know(ctx context.Context, a *wire.Aside) error {
+	now, err := box.Look(a.Folder, r.home.Person, r.home.Hidden...)
 	if err != nil && !errors.Is(err, box.ErrTooMuch) {
 		return err
 	}
@@ -167,7 +176,7 @@ func (r *Room) knowKept(ctx context.Context, a *wire.Aside) error {
 	return err
 }
 
-func (r *Room) discardAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, error) {
+func (r *Room) discard(ctx context.Context, in wire.AsideIn) (*wire.Aside, error) {
 	if k := op.CallerFrom(ctx).Kind; k == op.Session || k == op.Agent {
 		return nil, fault.New(fault.Denied, "aside.discard", "an agent does not decide about what agents left").WithNext("a person does")
 	}
@@ -175,20 +184,20 @@ func (r *Room) discardAside(ctx context.Context, in wire.AsideIn) (*wire.Aside, 
 	if err != nil {
 		return nil, err
 	}
-	return r.decideAside(ctx, a, wire.AsideDiscarded)
+	return r.decide(ctx, a, wire.AsideDiscarded)
 }
 
 // waiting is one that nobody decided about yet.
 func (r *Room) waiting(ctx context.Context, id string) (*wire.Aside, fs.FileMode, error) {
-	a, mode, err := r.oneAside(ctx, id)
+	a, mode, err := r.one(ctx, id)
 	if err == nil && a.State != wire.AsidePending {
 		err = fault.New(fault.Conflict, "aside", "%s was %s already", a.ID, a.State)
 	}
 	return a, mode, err
 }
 
-// decideAside writes the decision down, and then lets the content go.
-func (r *Room) decideAside(ctx context.Context, a *wire.Aside, state string) (*wire.Aside, error) {
+// decide writes the decision down, and then lets the content go.
+func (r *Room) decide(ctx context.Context, a *wire.Aside, state string) (*wire.Aside, error) {
 	c := op.CallerFrom(ctx)
 	err := r.db.Write(ctx, func(tx *db.Tx) error {
 		now := tx.Now()

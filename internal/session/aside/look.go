@@ -1,4 +1,4 @@
-package session
+package aside
 
 import (
 	"context"
@@ -12,10 +12,8 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/id"
-	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/session/wire"
-	"tandem/internal/tool"
 	"tandem/internal/tool/box"
 )
 
@@ -39,7 +37,7 @@ func (r *Room) Look(ctx context.Context, w Work, folders []string, b *box.Box) e
 		folders = append(slices.Clone(folders), b.Parts()...)
 	}
 	for _, folder := range outermost(folders) {
-		known, err := box.Look(folder, r.Home, r.Hidden...)
+		known, err := box.Look(folder, r.home.Person, r.home.Hidden...)
 		if err != nil && !errors.Is(err, box.ErrTooMuch) {
 			return fault.New(fault.Unavailable, "session", "%s cannot be looked through for what version control would run: %w", folder, err)
 		}
@@ -49,7 +47,7 @@ func (r *Room) Look(ctx context.Context, w Work, folders []string, b *box.Box) e
 		if err := r.db.Write(ctx, func(tx *db.Tx) error {
 			_, err := tx.Exec(`INSERT INTO session_look (tenant, work, session, folder, known, home) VALUES (?, ?, ?, ?, ?, ?)
 				ON CONFLICT (tenant, work, folder) DO NOTHING`,
-				w.Tenant, w.ID, w.Session, folder, encode(known), r.Owner.Home)
+				w.Tenant, w.ID, w.Session, folder, encode(known), r.home.Server)
 			return err
 		}); err != nil {
 			return err
@@ -86,7 +84,7 @@ func (r *Room) Settle(ctx context.Context, w Work, over bool) ([]*wire.Aside, er
 
 // SettleLeft settles calls that a crash cut off. Programs in terminals run on, and so do calls that began since.
 func (r *Room) SettleLeft(ctx context.Context) error {
-	looks, err := r.looks(ctx, "work <> session AND home = ?", r.Owner.Home)
+	looks, err := r.looks(ctx, "work <> session AND home = ?", r.home.Server)
 	for _, l := range looks {
 		w := Work{Tenant: l.tenant, Session: l.session, ID: l.work}
 		if _, runs := r.begun.Load(w.key()); runs {
@@ -115,7 +113,7 @@ func (r *Room) looks(ctx context.Context, where string, args ...any) ([]look, er
 }
 
 func (r *Room) settle(ctx context.Context, w Work, l look, over bool) ([]*wire.Aside, error) {
-	now, err := box.Look(l.folder, r.Home, r.Hidden...)
+	now, err := box.Look(l.folder, r.home.Person, r.home.Hidden...)
 	var left []box.Left
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the folder is gone, and what was in it
@@ -159,7 +157,7 @@ func (r *Room) setAside(ctx context.Context, w Work, l look, left []box.Left) ([
 	if len(left) == 0 {
 		return nil, nil
 	}
-	if err := os.MkdirAll(r.AsideAt, 0o700); err != nil {
+	if err := os.MkdirAll(r.home.Folder, 0o700); err != nil {
 		return nil, err
 	}
 	var out []*wire.Aside
@@ -182,12 +180,12 @@ func (r *Room) setAside(ctx context.Context, w Work, l look, left []box.Left) ([
 			a := &wire.Aside{ID: id.New("asd"), Session: w.Session, Turn: w.Turn, Folder: l.folder, Path: f.Path, What: f.What,
 				State: wire.AsidePending, Size: f.Part.Size, CreatedAt: tx.Now()}
 			if f.Part.Data != nil {
-				a.File = filepath.Join(r.AsideAt, a.ID)
+				a.File = filepath.Join(r.home.Folder, a.ID)
 				if err := os.WriteFile(a.File, f.Part.Data, 0o600); err != nil {
 					return err
 				}
 			}
-			if err := insertAside(tx, w.Tenant, a, f.Part); err != nil {
+			if err := insert(tx, w.Tenant, a, f.Part); err != nil {
 				return err
 			}
 			out = append(out, a)
@@ -196,44 +194,7 @@ func (r *Room) setAside(ctx context.Context, w Work, l look, left []box.Left) ([
 		if len(told) > maxAside {
 			payload["more"] = len(told) - maxAside
 		}
-		if w.Session == "" {
-			_, err := r.journal.Append(tx, journal.Event{Tenant: w.Tenant, Type: "session.set_aside", Actor: "tandem", Resource: at("").String(),
-				Payload: []byte(encode(payload))})
-			return err
-		}
-		var saved *Session
-		_, err := r.change(tx, w.Tenant, w.Session, func(s *Session) error {
-			saved = s
-			return tell(tx, s, w.Turn, EventAside, out)
-		})
-		if err != nil {
-			return err
-		}
-		return r.record(tx, saved, "session.set_aside", payload)
+		return r.tell(tx, w, out, payload)
 	})
 	return out, err
-}
-
-// runWatched runs a call, and takes out of its folders what it left there that version control would run later. The agent is told.
-func (r *Room) runWatched(ctx context.Context, env *tool.Env, p *tool.Plan, in CallIn) (tool.Result, error) {
-	w := Work{Tenant: op.CallerFrom(ctx).Tenant, Session: in.Session, Turn: in.Turn, ID: orElse(in.Call, id.New("work"))}
-	looked := false
-	env.Starting = func(ctx context.Context, b *box.Box) error {
-		looked = true
-		return r.Look(ctx, w, env.Scope.Writable(), b)
-	}
-	if p.Touch.Shell == "" && slices.ContainsFunc(p.Touch.Paths, box.Concerns) {
-		if err := env.Starting(ctx, nil); err != nil {
-			return tool.Result{}, err
-		}
-	}
-	res, err := p.Run(ctx, r.outputs.get(in.Call))
-	if !looked {
-		return res, err
-	}
-	aside, lost := r.Settle(context.WithoutCancel(ctx), w, true)
-	for _, a := range aside {
-		res.Text += "\n" + a.Path + " was set aside: " + a.What + ". A person can keep it."
-	}
-	return res, errors.Join(err, lost)
 }
