@@ -43,14 +43,10 @@ const (
 // backgrounds are the files below the daemon that begin a context of their own, each with its reason. Everything else is given one,
 // so that whoever asked can stop it.
 var backgrounds = map[string]string{
-	"internal/client/move.go":      "crypto/tls asks whether a key is right without a context",
-	"internal/db/sqlite.go":        "a transaction of several callers begins and ends whoever of them leaves",
-	"internal/journal/catchup.go":  "whether a row is vouched for is asked without a context",
-	"internal/session/question.go": naming,
-	"internal/session/read.go":     naming,
+	"internal/client/move.go":     "crypto/tls asks whether a key is right without a context",
+	"internal/db/sqlite.go":       "a transaction of several callers begins and ends whoever of them leaves",
+	"internal/journal/catchup.go": "whether a row is vouched for is asked without a context",
 }
-
-const naming = "whose it is has to be known before the operation, which has the context, is decided about"
 
 func TestNobodySleepsForAFixedTime(t *testing.T) {
 	used := map[string]bool{}

@@ -65,17 +65,18 @@ func (r *Room) questionOps() []op.Op {
 		QuestionList.Read(op.Spec{Right: "session.read", Masked: true, Method: "GET", Path: "/questions",
 			Doc: "List the questions of agents that wait for an answer."},
 			func(Nothing) op.Resource { return at("") }, r.questions),
-		QuestionAnswer.State(op.Spec{Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer",
+		op.Placing(QuestionAnswer.State(op.Spec{Right: "session.prompt", Method: "POST", Path: "/questions/{id}/answer",
 			Doc: "Answer an agent's question, or refuse to. The answer reaches the agent as the result of its call.\nNobody answers a session's " +
 				"question who is that session, opened it or was opened by it."},
-			func(in AnswerIn) op.Resource { return at(r.sessionOf(in.ID)) }, r.answer),
+			nil, r.answer), func(ctx context.Context, in AnswerIn) op.Resource { return at(r.sessionOf(ctx, in.ID)) }),
 	}
 }
 
 // sessionOf finds whose question it is, so that whoever may prompt the session may answer it.
-func (r *Room) sessionOf(question string) string {
+func (r *Room) sessionOf(ctx context.Context, question string) string {
 	var s string
-	if err := r.db.QueryRow(context.Background(), "SELECT session FROM session_question WHERE id = ?", question).Scan(&s); err != nil {
+	tenant := op.CallerFrom(ctx).Tenant
+	if err := r.db.QueryRow(ctx, "SELECT session FROM session_question WHERE tenant = ? AND id = ?", tenant, question).Scan(&s); err != nil {
 		return ""
 	}
 	return s

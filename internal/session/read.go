@@ -39,8 +39,8 @@ func (r *Room) readOps() []op.Op {
 		SessionTools.Read(op.Spec{Right: "session.list", Masked: true, Method: "GET", Path: "/tools",
 			Doc: "List the tools that sessions can be given."},
 			func(Nothing) op.Resource { return at("") }, r.listTools),
-		SessionTurn.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/turns/{turn}", Doc: "Read one turn, by its own id."},
-			func(in OneTurnIn) op.Resource { return at(r.sessionOfTurn(in.Turn)) }, r.oneTurn),
+		op.Placing(SessionTurn.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/turns/{turn}", Doc: "Read one turn, by its own id."},
+			nil, r.oneTurn), func(ctx context.Context, in OneTurnIn) op.Resource { return at(r.sessionOfTurn(ctx, in.Turn)) }),
 		SessionDiff.Read(op.Spec{Right: "session.read", Method: "GET", Path: "/sessions/{id}/diff",
 			Doc: "Show what changed in a session's folder since it began, new files too, as a patch."},
 			one, r.diff),
@@ -61,9 +61,10 @@ func (r *Room) listTools(ctx context.Context, _ Nothing) (ToolsOut, error) {
 	return out, nil
 }
 
-func (r *Room) sessionOfTurn(turn string) string {
+func (r *Room) sessionOfTurn(ctx context.Context, turn string) string {
 	var s string
-	if err := r.db.QueryRow(context.Background(), "SELECT session FROM session_turn WHERE id = ?", turn).Scan(&s); err != nil {
+	tenant := op.CallerFrom(ctx).Tenant
+	if err := r.db.QueryRow(ctx, "SELECT session FROM session_turn WHERE tenant = ? AND id = ?", tenant, turn).Scan(&s); err != nil {
 		return ""
 	}
 	return s
