@@ -91,7 +91,7 @@ func (s *claude) dress(ctx context.Context, t *session.Turn) error {
 		return err
 	}
 	if !s.waitFor(ctx, 2*patience, func() bool {
-		s.look(ctx)
+		s.observe(ctx)
 		return s.view().State.Rests() || s.view().State.Gone()
 	}) || s.view().State.Gone() {
 		return fault.New(fault.Unavailable, "session.send", "the program did not start with model %q and effort %q: %s", model, effort,

@@ -181,7 +181,6 @@ func (s *claude) look(ctx context.Context) {
 
 // judge says what the signals mean together.
 func (s *claude) judge(ctx context.Context) {
-	waits := s.openWaits()
 	busy := s.hasReg && s.reg.Status == "busy" || s.hasReg && s.reg.Status == "waiting"
 	if busy || s.hasReg && s.turn != nil && s.reg.At().After(s.since.Add(50*time.Millisecond)) {
 		s.worked = true
@@ -194,28 +193,29 @@ func (s *claude) judge(ctx context.Context) {
 	} else if s.idleSince.IsZero() {
 		s.idleSince = time.Now()
 	}
-	switch {
-	case len(waits) > 0 && waits[0].question:
-		s.set(Asking, "hook PermissionRequest", waits[0].detail)
-	case len(waits) > 0:
-		s.set(Permission, "hook PermissionRequest", waits[0].detail)
-	case s.hasReg && s.reg.Status == "waiting" && s.reg.WaitingFor == "permission prompt":
-		s.set(Permission, "registry", s.reg.WaitingFor)
-	case s.hasReg && s.reg.Status == "waiting":
-		s.set(Dialog, "registry", s.reg.WaitingFor)
-	case s.hasReg && s.reg.Status == "busy":
+	signs := s.signs()
+	switch v := signs.meaning(); v.ask {
+	case working:
 		s.busyScreen(ctx)
-	case s.turn != nil && s.stopped == nil && !s.worked:
-		s.set(Working, "hook UserPromptSubmit", "")
-	case s.hasReg && s.reg.Idle() && s.started:
-		s.rest("registry")
-	case s.hasReg && s.reg.Idle() && time.Since(s.born) > grace:
-		s.set(Ready, "registry", "warning: this version's hooks are not heard, so its tools cannot be guarded; nothing is sent to it")
-	case !s.hasReg && s.started && s.turn == nil:
-		s.byScreen(ctx)
-	case !s.started:
-		s.byScreen(ctx)
+	case byEye:
+		s.byScreen(ctx, signs)
+	case resting:
+		s.rest(v.signal)
+	default:
+		s.finds(v)
 	}
+}
+
+// signs are what the program shows now.
+func (s *claude) signs() claudeSigns {
+	c := claudeSigns{turn: s.turn != nil, ended: s.stopped != nil, worked: s.worked, started: s.started, age: time.Since(s.born)}
+	if waits := s.openWaits(); len(waits) > 0 {
+		c.dialog = waits[0]
+	}
+	if s.hasReg {
+		c.entry = &s.reg
+	}
+	return c
 }
 
 // busyScreen looks for what only the screen tells: that the model's provider fails and is tried again. A title that stands
@@ -238,22 +238,13 @@ func (s *claude) busyScreen(ctx context.Context) {
 }
 
 // byScreen is the last witness, for a program that tells nothing yet or in a version that tells nothing any more.
-func (s *claude) byScreen(ctx context.Context) {
+func (s *claude) byScreen(ctx context.Context, signs claudeSigns) {
 	if time.Since(s.lookedAt) < time.Second {
 		return
 	}
 	s.lookedAt = time.Now()
-	r, err := s.screen(ctx)
-	if err != nil {
-		return
-	}
-	switch {
-	case r.State.Waiting():
-		s.set(Dialog, "screen "+r.Signal, string(r.State)+": a person has to answer it: "+s.row.Attach)
-	case s.started && r.State == screen.Ready && time.Since(s.born) > grace:
-		s.set(Ready, "screen "+r.Signal, "warning: this version has no registry; its state is read from the screen")
-	case s.started && r.State == screen.Working:
-		s.set(Working, "screen "+r.Signal, "")
+	if r, err := s.screen(ctx); err == nil {
+		s.finds(signs.seen(r, s.row.Attach))
 	}
 }
 

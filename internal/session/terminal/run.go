@@ -93,6 +93,9 @@ type program interface {
 	pickUp(ctx context.Context) error
 	// look reads the program's own signals and says what they mean.
 	look(ctx context.Context)
+	// began forgets the turn before, and ending takes in what is left to be said of this one.
+	began()
+	ending(ctx context.Context)
 	deliver(ctx context.Context, t *session.Turn)
 	// follow looks whether the turn is over.
 	follow(ctx context.Context)
@@ -228,7 +231,7 @@ func (s *seat) run(ctx context.Context) {
 }
 
 func (s *seat) step(ctx context.Context) {
-	s.look(ctx)
+	s.observe(ctx)
 	if s.view().State.Gone() || ctx.Err() != nil {
 		return
 	}
@@ -265,8 +268,8 @@ func (s *seat) step(ctx context.Context) {
 	}
 }
 
-// look reads the signals, best first, and says what they mean together.
-func (s *seat) look(ctx context.Context) {
+// observe reads the signals, best first, and says what they mean together.
+func (s *seat) observe(ctx context.Context) {
 	pane, err := s.d.tmux.Pane(ctx, s.row.Name)
 	switch {
 	case fault.Is(err, fault.NotFound):

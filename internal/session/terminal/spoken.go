@@ -8,7 +8,6 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/provider"
-	"tandem/internal/session"
 	"tandem/internal/session/agents"
 )
 
@@ -51,6 +50,7 @@ func newSpoken(s *seat) *spoken {
 func (s *spoken) prepare(ctx context.Context) (Launch, error) { return s.maker.prepare(ctx, s) }
 func (s *spoken) finished() bool                              { return s.over != nil }
 func (s *spoken) orderly() bool                               { return false }
+func (s *spoken) ending(context.Context)                      {}
 func (s *spoken) hear(_ context.Context, h hooked)            { s.mark("hook " + h.Event) }
 
 func (s *spoken) launched() {
@@ -196,8 +196,7 @@ func (s *spoken) name(turn string) {
 	}
 }
 
-func (s *spoken) begin(t *session.Turn) {
-	s.seat.begin(t)
+func (s *spoken) began() {
 	s.own, s.over, s.retry = "", nil, nil
 	s.early, s.acting = nil, nil
 }
@@ -270,28 +269,27 @@ func (s *spoken) connectNow(ctx context.Context) {
 
 // judge says what the signals mean together.
 func (s *spoken) judge(ctx context.Context) {
-	waits := s.openWaits()
-	known := s.row.Conversation != ""
-	switch {
-	case len(waits) > 0 && waits[0].question:
-		s.set(Asking, s.signal()+" request", waits[0].detail)
-	case len(waits) > 0:
-		s.set(Permission, s.signal()+" request", waits[0].detail)
-	case s.link == nil && s.linked:
-		s.set(Working, "none", "its server does not answer; it is looked for again")
-	case s.link == nil || (!known || !s.joined) && s.turn == nil:
+	switch v := s.signs().meaning(); v.ask {
+	case byEye:
 		s.byScreen(ctx)
-	case s.retry != nil && "error: "+s.retry.Failure == LimitedOutcome:
-		s.set(RateLimited, s.signal(), s.retry.Text)
-	case s.retry != nil:
-		s.set(Retrying, s.signal(), s.retry.Text)
-	case s.hangs(s.patience()):
-		s.set(Hung, s.signal(), "nothing moved for "+s.patience().String())
-	case s.busy || s.turn != nil && s.over == nil:
-		s.set(Working, s.signal(), "")
+	case resting:
+		s.rest(v.signal)
 	default:
-		s.rest(s.signal())
+		s.finds(v)
 	}
+}
+
+// signs are what the program shows now.
+func (s *spoken) signs() spokenSigns {
+	p := spokenSigns{link: s.link != nil, linked: s.linked, known: s.row.Conversation != "", joined: s.joined, retry: s.retry, busy: s.busy,
+		turn: s.turn != nil, over: s.over != nil, signal: s.signal()}
+	if waits := s.openWaits(); len(waits) > 0 {
+		p.dialog = waits[0]
+	}
+	if long := s.patience(); s.hangs(long) {
+		p.still = long
+	}
+	return p
 }
 
 // byScreen is for a program that does not answer yet: something may stand on its screen that a person has to answer.
@@ -301,7 +299,7 @@ func (s *spoken) byScreen(ctx context.Context) {
 	}
 	s.lookedAt = time.Now()
 	if r, err := s.screen(ctx); err == nil && r.State.Waiting() {
-		s.set(Dialog, "screen "+r.Signal, string(r.State)+": a person has to answer it: "+s.row.Attach)
+		s.finds(onScreen(r, s.row.Attach))
 	}
 }
 

@@ -23,6 +23,7 @@ func (s *seat) begin(t *session.Turn) {
 			s.d.log.Debug("look at a session's folder", "session", s.row.Session, "err", err)
 		}
 	}
+	s.prog.began()
 }
 
 // Left is what a turn left behind, for whoever is told that it ended.
@@ -57,8 +58,7 @@ func (s *seat) took(ctx context.Context) {
 	s.turn = t
 }
 
-func (s *claude) begin(t *session.Turn) {
-	s.seat.begin(t)
+func (s *claude) began() {
 	s.worked, s.stopped, s.cut, s.over, s.failure, s.prompt, s.idleSince = false, nil, false, false, "", "", time.Time{}
 }
 
@@ -163,6 +163,7 @@ const UncitedOutcome = "error: uncited"
 // finish ends the turn, its seat's part in it and the notice of it in one transaction.
 func (s *seat) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
 	ctx = context.WithoutCancel(ctx)
+	s.prog.ending(ctx)
 	s.unpass(nil)
 	var cause session.Cause
 	if s.spent != nil && state == session.Cancelled {
@@ -227,13 +228,12 @@ func (d *Driver) conclude(ctx context.Context, r *row, t *session.Turn, e ending
 	return err
 }
 
-// finish ends the turn; what the hook said and the transcript did not have yet is as good.
-func (s *claude) finish(ctx context.Context, state session.TurnState, outcome, signal, reason string) {
+// ending is told what the hook said and the transcript did not have yet: it is as good.
+func (s *claude) ending(ctx context.Context) {
 	if s.stopped != nil && s.stopped.Last != "" && !strings.Contains(s.said.String(), strings.TrimSpace(s.stopped.Last)) {
-		s.say(context.WithoutCancel(ctx), agents.Entry{ID: newConversation(), Text: s.stopped.Last})
+		s.say(ctx, agents.Entry{ID: newConversation(), Text: s.stopped.Last})
 	}
 	s.expect = ""
-	s.seat.finish(ctx, state, outcome, signal, reason)
 }
 
 // waitFor hears hooks and reads the transcript until ok, or the time is up.
