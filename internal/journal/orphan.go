@@ -84,13 +84,17 @@ func (j *Journal) moving(ctx context.Context, rows []op.Sealed) (out map[int]wei
 	}
 	err = j.View(ctx, func(tx *db.Tx) error {
 		out = map[int]weighed{}
+		newest, err := newestSeals(tx, slices.DeleteFunc(slices.Clone(rows), func(r op.Sealed) bool { return lasts(Seal{Subject: r.Subject}) }))
+		if err != nil {
+			return err
+		}
 		for i, r := range rows {
 			if lasts(Seal{Subject: r.Subject}) {
 				continue
 			}
-			x, err := newestSeal(tx, r.Tenant, r.Subject)
-			if err != nil {
-				return err
+			x, told := newest[place{r.Tenant, r.Subject}]
+			if !told {
+				x = storedSeal{tenant: r.Tenant, Seal: Seal{Subject: r.Subject}}
 			}
 			w := weighed{stood{max(x.seq, j.standing.seen(r.Tenant, r.Subject)), x.Digest}, j.holds(tx, x, Digest(r.Says...))}
 			if x.seq > 0 && !j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) {

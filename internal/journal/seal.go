@@ -119,16 +119,17 @@ func newestSeal(tx *db.Tx, tenant, subject string) (storedSeal, error) {
 
 // unspoken leaves out those passing rows of which an entry speaks already, under a key that counts.
 func (j *Journal) unspoken(tx *db.Tx, rows []op.Sealed) (out []op.Sealed, err error) {
+	newest, err := newestSeals(tx, slices.DeleteFunc(slices.Clone(rows), func(r op.Sealed) bool { return lasts(Seal{Subject: r.Subject}) }))
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range rows {
 		if lasts(Seal{Subject: r.Subject}) {
 			out = append(out, r)
 			continue
 		}
-		x, err := newestSeal(tx, r.Tenant, r.Subject)
-		if err != nil {
-			return nil, err
-		}
-		if x.seq == 0 || !j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) {
+		x, told := newest[place{r.Tenant, r.Subject}]
+		if !told || !j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) {
 			out = append(out, r)
 		}
 	}
