@@ -47,7 +47,7 @@ func (d *Daemon) forgetSeals() error {
 }
 
 // lateKinds are rows that the journal came to vouch for after it vouched for others: a server from before has some that it never saw.
-const lateKinds = "acceptance connector job knowledge lock pass provider queue session skip switch team terminal"
+const lateKinds = "acceptance budget connector job knowledge lock pass provider queue session skip switch team terminal"
 
 // kindsFile says, outside the database, which of them were adopted here: later ones are not.
 func (d *Daemon) kindsFile() string { return filepath.Join(d.data, "journal.kinds") }

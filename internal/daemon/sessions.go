@@ -74,7 +74,8 @@ func (d *Daemon) buildSessions(ctx context.Context) error {
 		aside.Home{Folder: filepath.Join(d.data, "aside"), Person: box.Home, Hidden: []string{d.data}, Server: d.self.Home})
 	d.rooms.session.Owner = session.Owner{Server: d.self.ID, Home: d.self.Home, Others: d.self.Others}
 	d.rooms.session.Hidden, d.rooms.session.Vouch = []string{d.data}, d.journal.Vouch()
-	d.rooms.session.Allows, d.identity.Uses = d.allows, d.tenantUses
+	d.rooms.session.Budgets.Allows, d.identity.Uses = d.allows, d.tenantUses
+	d.rooms.session.Budgets.Vouch = d.journal.Vouch()
 	d.rooms.session.Home = box.Home
 	d.rooms.connector = connector.New(d.db, connector.Keys{Lend: keys.Lend, Put: keys.Put, Drop: keys.Drop, Learn: d.redact.Learn}, box,
 		func(ctx context.Context) (*tool.Sight, error) { return session.SightOf(d.gate.Sight(ctx, "")) })

@@ -99,7 +99,7 @@ func (d *Daemon) allows(row func(query string, args ...any) *sql.Row, tenant str
 
 // tenantUses is what a tenant used of it.
 func (d *Daemon) tenantUses(ctx context.Context, tenant, period string) (identity.TenantUse, error) {
-	used, sessions, err := d.rooms.session.TenantUsed(ctx, tenant, session.Period(period))
+	used, sessions, err := d.rooms.session.Budgets.TenantUsed(ctx, tenant, session.Period(period))
 	if err != nil {
 		return identity.TenantUse{}, err
 	}

@@ -106,7 +106,7 @@ func (r *Room) Accounts(ctx context.Context, s *Session, t *Turn) ([]Account, er
 		}
 		out = append(out, Account{whose, "a person raises it: tandem session update " + x.ID + " --budget-%s N", b, used})
 	}
-	all, err := r.limits(ctx, s.Tenant)
+	all, err := r.Budgets.limits(ctx, s.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -114,21 +114,19 @@ func (r *Room) Accounts(ctx context.Context, s *Session, t *Turn) ([]Account, er
 		if l.Subject != Everybody && !slices.Contains(s.chain, l.Subject) {
 			continue
 		}
-		used, err := r.usedBy(ctx, s.Tenant, l.Subject, l.Period)
+		if l.Changed {
+			return nil, l.rewritten()
+		}
+		used, err := r.Budgets.usedBy(ctx, s.Tenant, l.Subject, l.Period)
 		if err != nil {
 			return nil, err
 		}
 		used.Seconds += int64((t.Ran(r.now()) - t.ran).Seconds())
-		whose := l.Subject
-		if whose == Everybody {
-			whose = "everybody together"
-		}
+		whose := whoseBudget(l.Subject, l.Period)
 		raise := "a person raises it: tandem budget set --for '" + l.Subject + "' --period " + string(l.Period) + " --%s N"
 		if l.Tenant != "" {
-			whose, raise = "the tenant "+l.Tenant, "the people who run this server raise it: tandem tenant limit "+l.Tenant+" --money N"
-		}
-		if l.Period != Ever {
-			whose += " (this " + string(l.Period) + ")"
+			whose, raise = whoseBudget("the tenant "+l.Tenant, l.Period),
+				"the people who run this server raise it: tandem tenant limit "+l.Tenant+" --money N"
 		}
 		out = append(out, Account{whose, raise, l.Budget, used})
 	}

@@ -13,16 +13,16 @@ type Allowance struct {
 	Sessions int64 // that it keeps; 0 for no limit
 }
 
-func (r *Room) allowance(q reader, tenant string) (Allowance, error) {
-	if r.Allows == nil {
+func (b *Budgets) allowance(q reader, tenant string) (Allowance, error) {
+	if b.Allows == nil {
 		return Allowance{}, nil
 	}
-	return r.Allows(q.row, tenant)
+	return b.Allows(q.row, tenant)
 }
 
 // roomFor refuses a session more than the house lets the tenant keep.
-func (r *Room) roomFor(tx *db.Tx, tenant string) error {
-	a, err := r.allowance(inTx{tx}, tenant)
+func (b *Budgets) roomFor(tx *db.Tx, tenant string) error {
+	a, err := b.allowance(inTx{tx}, tenant)
 	if err != nil || a.Sessions == 0 {
 		return err
 	}
@@ -42,10 +42,10 @@ func kept(q reader, tenant string) (n int64, err error) {
 }
 
 // TenantUsed is what everybody of a tenant together used in a period, and how many sessions it keeps.
-func (r *Room) TenantUsed(ctx context.Context, tenant string, p Period) (u Used, sessions int64, err error) {
-	if u, err = r.usedBy(ctx, tenant, Everybody, p); err != nil {
+func (b *Budgets) TenantUsed(ctx context.Context, tenant string, p Period) (u Used, sessions int64, err error) {
+	if u, err = b.usedBy(ctx, tenant, Everybody, p); err != nil {
 		return u, 0, err
 	}
-	sessions, err = kept(outside{ctx, r.db}, tenant)
+	sessions, err = kept(outside{ctx, b.db}, tenant)
 	return u, sessions, err
 }

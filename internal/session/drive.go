@@ -51,7 +51,7 @@ func (r *Room) moveIn(tx *db.Tx, t *Turn, fn func(tx *db.Tx, s *Session, t *Turn
 		if err := saveTurn(tx, cur); err != nil {
 			return err
 		}
-		return r.count(tx, s, &before, cur)
+		return r.Budgets.count(tx, s, &before, cur)
 	})
 	return out, err
 }

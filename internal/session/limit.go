@@ -13,6 +13,15 @@ import (
 	"tandem/internal/op"
 )
 
+// Budgets keep what actors, and everybody of a tenant together, may use up, and count what was used. What one session may is its own.
+type Budgets struct {
+	db *db.DB
+	// Allows is what the house lets a tenant use up; without it there is no limit.
+	Allows func(row func(query string, args ...any) *sql.Row, tenant string) (Allowance, error)
+	// Vouch asks the journal about what people said.
+	Vouch op.Vouch
+}
+
 // Limit is a budget of an actor, or of all sessions of the tenant, for a span of time.
 type Limit struct {
 	Subject string    `json:"subject" jsonschema:"whose: kind:name, or * for everybody together"`
@@ -22,6 +31,9 @@ type Limit struct {
 	SetBy   string    `json:"set_by"`
 	SetAt   time.Time `json:"set_at"`
 	Tenant  string    `json:"tenant,omitempty" jsonschema:"the tenant that the house set it for; only the people of the house change it"`
+	Changed bool      `json:"changed,omitempty" jsonschema:"it was changed in the database, and not by a person here: nothing that draws on it goes on until it is set anew"`
+
+	stored string // the bounds, in the words of the row
 }
 
 // Period is the span of time that a limit speaks of, in UTC.
@@ -81,34 +93,27 @@ type LimitsOut struct {
 	Limits []Limit `json:"limits"`
 }
 
-func (r *Room) limitOps() []op.Op {
+// Ops are the rows of budgets.
+func (b *Budgets) Ops() []op.Op {
 	return []op.Op{
 		BudgetList.Read(op.Spec{Right: "session.list", Method: "GET", Path: "/budgets",
 			Doc: "List the budgets of actors and of everybody together, and what was used of them."},
-			func(Nothing) op.Resource { return at("") }, r.listLimits),
+			func(Nothing) op.Resource { return at("") }, b.list),
 		BudgetSet.State(op.Spec{Right: "session.admin", Method: "PUT", Path: "/budgets", MCP: "-", Present: true, People: true,
 			Doc: "Set the budget of an actor, or of everybody together, for a day, a month or ever.\nA session stops before the call that would " +
 				"exceed it. Without bounds it is removed."},
-			func(LimitIn) op.Resource { return at("") }, r.setLimit),
+			func(LimitIn) op.Resource { return at("") }, b.set),
 	}
 }
 
-func (r *Room) limits(ctx context.Context, tenant string) ([]Limit, error) {
-	rows, err := r.db.Query(ctx, "SELECT subject, period, budget, set_by, set_at FROM session_limit WHERE tenant = ? ORDER BY subject, period",
-		tenant)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (l Limit, err error) {
-		var budget string
-		var at int64
-		if err := rows.Scan(&l.Subject, &l.Period, &budget, &l.SetBy, &at); err != nil {
-			return l, err
-		}
-		l.SetAt = db.Time(at)
-		return l, decode(budget, &l.Budget)
-	})
+func (b *Budgets) limits(ctx context.Context, tenant string) ([]Limit, error) {
+	rows, err := b.db.Query(ctx, "SELECT "+limitColumns+" FROM session_limit WHERE tenant = ? ORDER BY subject, period", tenant)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (Limit, error) { return scanLimit(rows) })
 	if err != nil {
 		return nil, err
 	}
-	a, err := r.allowance(outside{ctx, r.db}, tenant)
+	all = b.vouched(ctx, tenant, all)
+	a, err := b.allowance(outside{ctx, b.db}, tenant)
 	if a.Limit.Budget != (Budget{}) {
 		all = append(all, a.Limit)
 	}
@@ -116,26 +121,26 @@ func (r *Room) limits(ctx context.Context, tenant string) ([]Limit, error) {
 }
 
 // usedBy adds up what a subject used in a span.
-func (r *Room) usedBy(ctx context.Context, tenant, subject string, p Period) (u Used, err error) {
+func (b *Budgets) usedBy(ctx context.Context, tenant, subject string, p Period) (u Used, err error) {
 	var micros int64
-	err = r.db.QueryRow(ctx,
+	err = b.db.QueryRow(ctx,
 		`SELECT COALESCE(SUM(tokens), 0), COALESCE(SUM(cost), 0), COALESCE(SUM(turns), 0), COALESCE(SUM(calls), 0), COALESCE(SUM(micros), 0)
-		FROM session_used WHERE tenant = ? AND subject = ? AND day >= ?`, tenant, subject, p.since(r.now())).Scan(&u.Tokens, &u.Cost, &u.Turns,
+		FROM session_used WHERE tenant = ? AND subject = ? AND day >= ?`, tenant, subject, p.since(b.db.Now())).Scan(&u.Tokens, &u.Cost, &u.Turns,
 		&u.Calls, &micros)
 	u.Seconds = micros / 1e6
 	return u, err
 }
 
-func (r *Room) listLimits(ctx context.Context, _ Nothing) (LimitsOut, error) {
+func (b *Budgets) list(ctx context.Context, _ Nothing) (LimitsOut, error) {
 	tenant := op.CallerFrom(ctx).Tenant
 	out := LimitsOut{Limits: []Limit{}}
-	all, err := r.limits(ctx, tenant)
+	all, err := b.limits(ctx, tenant)
 	c := op.CallerFrom(ctx)
 	for _, l := range all {
 		if OpenerOf(c) != "" && l.Subject != Everybody && !slices.Contains(chainOf(c), l.Subject) {
 			continue // a session sees the budgets that it draws on
 		}
-		if l.Used, err = r.usedBy(ctx, tenant, l.Subject, l.Period); err != nil {
+		if l.Used, err = b.usedBy(ctx, tenant, l.Subject, l.Period); err != nil {
 			return out, err
 		}
 		out.Limits = append(out.Limits, l)
@@ -143,28 +148,32 @@ func (r *Room) listLimits(ctx context.Context, _ Nothing) (LimitsOut, error) {
 	return out, err
 }
 
-func (r *Room) setLimit(ctx context.Context, tx *db.Tx, in LimitIn) (Limit, error) {
+func (b *Budgets) set(ctx context.Context, tx *db.Tx, in LimitIn) (Limit, error) {
 	if err := in.check(); err != nil {
 		return Limit{}, err
 	}
 	c := op.CallerFrom(ctx)
 	l := Limit{Subject: orElse(in.Subject, Everybody), Period: orElse(in.Period, Ever), Budget: in.Budget, SetBy: c.Name, SetAt: tx.Now()}
 	if l.Budget == (Budget{}) {
+		known := b.Vouch.Knows(c.Tenant, limitSubject(l.Period, l.Subject))
 		n, err := tx.Changed("DELETE FROM session_limit WHERE tenant = ? AND subject = ? AND period = ?", c.Tenant, l.Subject, string(l.Period))
-		if err == nil && n == 0 {
+		op.Seal(ctx, limitSubject(l.Period, l.Subject))
+		if err == nil && n == 0 && !known {
 			err = fault.New(fault.NotFound, "budget.set", "%s has no budget for the period %q", l.Subject, l.Period).
 				WithNext("list what there is: tandem budget list")
 		}
 		return l, err
 	}
+	l.stored = encode(l.Budget)
+	op.Row(ctx, l.seal(c.Tenant))
 	_, err := tx.Exec(`INSERT INTO session_limit (tenant, subject, period, budget, set_by, set_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, subject, period) DO UPDATE SET budget = excluded.budget, set_by = excluded.set_by, set_at = excluded.set_at`,
-		c.Tenant, l.Subject, string(l.Period), encode(l.Budget), l.SetBy, l.SetAt)
+		c.Tenant, l.Subject, string(l.Period), l.stored, l.SetBy, l.SetAt)
 	return l, err
 }
 
 // count adds what a turn used since it was last saved to the day's account of the tenant and of everybody it acts for.
-func (r *Room) count(tx *db.Tx, s *Session, before, after *Turn) error {
+func (b *Budgets) count(tx *db.Tx, s *Session, before, after *Turn) error {
 	tokens, cost, calls := after.Usage.Total()-before.Usage.Total(), after.Cost-before.Cost, after.Calls-before.Calls
 	ran, turns := after.ran-before.ran, 0
 	if before.Attempts == 0 && after.Attempts > 0 { // a turn that was stopped before its first model call used nothing

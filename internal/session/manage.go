@@ -53,7 +53,7 @@ func (r *Room) store(tx *db.Tx, s *Session) error {
 		return fault.New(fault.Exhausted, "session.create", "there are %d sessions already, as many as are kept", r.Sessions.Most).
 			WithNext("delete some that nobody needs: tandem session list (and --archived), then tandem session delete SESSION")
 	}
-	if err := r.roomFor(tx, s.Tenant); err != nil {
+	if err := r.Budgets.roomFor(tx, s.Tenant); err != nil {
 		return err
 	}
 	return saveSession(tx, s)

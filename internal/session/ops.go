@@ -158,7 +158,7 @@ func (r *Room) Ops() []op.Op {
 	ops = append(ops, r.questionOps()...)
 	ops = append(ops, r.revertOps()...)
 	ops = append(ops, r.readOps()...)
-	ops = append(ops, r.limitOps()...)
+	ops = append(ops, r.Budgets.Ops()...)
 	ops = append(ops, r.Aside.Ops()...)
 	return append(ops, r.toolOps()...)
 }

@@ -93,7 +93,7 @@ func (r *Room) cancelTurns(tx *db.Tx, s *Session, open []*Turn) error {
 		if err := saveTurn(tx, t); err != nil {
 			return err
 		}
-		if err := r.count(tx, s, &before, t); err != nil {
+		if err := r.Budgets.count(tx, s, &before, t); err != nil {
 			return err
 		}
 	}

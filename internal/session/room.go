@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 	"time"
@@ -45,8 +44,8 @@ type Room struct {
 	driven Guard
 	// Sessions bounds how many sessions a tenant keeps, archived ones too.
 	Sessions db.Bound
-	// Allows is what the house lets a tenant use up; without it there is no limit.
-	Allows func(row func(query string, args ...any) *sql.Row, tenant string) (Allowance, error)
+	// Budgets are those of actors and of the tenant.
+	Budgets *Budgets
 	// Vouch asks the journal about what people gave to sessions.
 	Vouch op.Vouch
 	// Home is the person's: what lies in certain places of it runs by itself.
@@ -93,7 +92,7 @@ type Guard func(ctx context.Context, tx *db.Tx, tenant, session string) error
 func New(d *db.DB, j *journal.Journal, tools *tool.Registry, box *tool.Sandbox, known *models.Room, lend Lend, driven Guard,
 	home aside.Home) *Room {
 	r := &Room{db: d, journal: j, tools: tools, sandbox: box, Models: known, lend: lend, driven: driven, drivers: map[string]Driver{},
-		Sessions: db.Bound{Table: "session", Most: MaxSessions}}
+		Sessions: db.Bound{Table: "session", Most: MaxSessions}, Budgets: &Budgets{db: d}}
 	r.hub = newHub(r)
 	r.Aside = aside.New(d, home, r.setAside)
 	return r

@@ -82,7 +82,8 @@ func scanCheckout(row scanner, more ...any) (c Checkout, err error) {
 	return c, err
 }
 
-// Rows lists what people gave to sessions, and the checkouts that were made for them.
+// Rows lists what people gave to sessions, the checkouts that were made for them, the sessions, and the
+// budgets that people set.
 func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	rows, err := d.Query(ctx, "SELECT "+folderColumns+", tenant FROM session_folder")
 	out, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
@@ -112,5 +113,9 @@ func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 		return nil, err
 	}
 	all, err := sessions(ctx, d)
-	return slices.Concat(out, more, made, all), err
+	if err != nil {
+		return nil, err
+	}
+	limits, err := budgets(ctx, d)
+	return slices.Concat(out, more, made, all, limits), err
 }

@@ -45,6 +45,9 @@ func newBudgetList(k *kit.Kit) *cobra.Command {
 }
 
 func used(l room.Limit) string {
+	if l.Changed {
+		return "changed in the database: set it anew"
+	}
 	var out []string
 	for _, b := range []struct {
 		what        string
