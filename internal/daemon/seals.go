@@ -27,6 +27,7 @@ import (
 	"tandem/internal/policy/book"
 	"tandem/internal/schedule"
 	"tandem/internal/session"
+	relays "tandem/internal/session/relay"
 	"tandem/internal/session/terminal"
 	sources "tandem/internal/source"
 	"tandem/internal/team"
@@ -47,7 +48,7 @@ func (d *Daemon) forgetSeals() error {
 }
 
 // lateKinds are rows that the journal came to vouch for after it vouched for others: a server from before has some that it never saw.
-const lateKinds = "acceptance budget connector job knowledge lock pass provider queue session skip switch team terminal"
+const lateKinds = "acceptance budget connector job knowledge lock pass provider queue relay session skip switch team terminal turn"
 
 // kindsFile says, outside the database, which of them were adopted here: later ones are not.
 func (d *Daemon) kindsFile() string { return filepath.Join(d.data, "journal.kinds") }
@@ -79,7 +80,7 @@ func (d *Daemon) older(ctx context.Context, known bool, rows []op.Sealed) ([]op.
 func (d *Daemon) sealing(in *db.DB) []func(context.Context) ([]op.Sealed, error) {
 	var out []func(context.Context) ([]op.Sealed, error)
 	for _, rows := range []func(context.Context, *db.DB) ([]op.Sealed, error){session.Rows, models.Rows, terminal.Rows, connector.Rows,
-		forge.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, memory.Rows, knowledge.Rows} {
+		forge.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, relays.Rows, memory.Rows, knowledge.Rows} {
 		out = append(out, func(ctx context.Context) ([]op.Sealed, error) { return rows(ctx, in) })
 	}
 	return append(out, func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, in, d.journal.Vouch()) })

@@ -44,7 +44,7 @@ func (p *pair) mac(tenant string, s Seal, seq int64, leaf, chain []byte) []byte 
 
 // passing are the kinds of authority that end by themselves soon, or say something else with every step, and are looked up when they are
 // used. All others last: they are chained, so that none can be taken out unseen, and kept in memory, because every call asks about some.
-var passing = []string{"approval", "rule", "job", "pass", "queue", "repair", "session", "team", "terminal"}
+var passing = []string{"approval", "rule", "job", "pass", "queue", "relay", "repair", "session", "team", "terminal", "turn"}
 
 func kindOf(subject string) string {
 	kind, _, _ := strings.Cut(subject, ":")

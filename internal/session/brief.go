@@ -69,13 +69,17 @@ func (r *Room) awaitsBrief(q reader, t *Turn) (bool, error) {
 func command(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "/") }
 
 // tellBrief puts the brief before the turn's prompt, and notes what was told in the same change.
-func (r *Room) tellBrief(tx *db.Tx, t *Turn, b Brief) error {
+func (r *Room) tellBrief(tx *db.Tx, s *Session, t *Turn, b Brief) error {
 	if b.Text == "" {
 		return nil
 	}
 	t.prompt = append([]provider.Block{{Kind: provider.Text, Text: b.Text}}, t.prompt...)
-	if _, err := tx.Exec("UPDATE session_turn SET prompt = ? WHERE tenant = ? AND id = ?", encode(t.prompt), t.Tenant, t.ID); err != nil {
+	t.words.prompt = encode(t.prompt)
+	if _, err := tx.Exec("UPDATE session_turn SET prompt = ? WHERE tenant = ? AND id = ?", t.words.prompt, t.Tenant, t.ID); err != nil {
 		return err
 	}
-	return r.Briefed(tx, t.Tenant, t.Session, b.IDs)
+	if err := r.Briefed(tx, t.Tenant, t.Session, b.IDs); err != nil {
+		return err
+	}
+	return r.tellTurn(tx, s, EventTurnGiven, t, t.seal())
 }

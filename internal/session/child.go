@@ -36,6 +36,9 @@ func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t to
 		if err != nil {
 			return err
 		}
+		if err := r.turnCounts(tx, parent); err != nil {
+			return err
+		}
 		c := s.At(parent)
 		child = &Session{ID: id.New("ses"), Tenant: s.Tenant, Title: t.Title, Directory: s.Directory, Driver: DriverModel, Model: s.Model,
 			Parent: s.ID, Mode: s.Mode,
@@ -67,7 +70,7 @@ func (r *Room) delegate(ctx context.Context, s *Session, from, call string, t to
 			child.ID, turn); err != nil {
 			return err
 		}
-		return r.Added(tx, c, child)
+		return r.Added(tx, c, child, asked.seal())
 	})
 	if err == nil && child != nil {
 		op.Note(ctx, "child", child.ID)
@@ -157,7 +160,11 @@ func (r *Room) cancelChild(tx *db.Tx, tenant, turn string) error {
 		if err != nil {
 			return err
 		}
-		return r.cancelTurns(tx, s, open)
+		over, err := r.cancelTurns(tx, s, open)
+		if err != nil || len(over) == 0 {
+			return err
+		}
+		return r.tellTurn(tx, s, EventTurnGone, open[0], over[0])
 	})
 	if fault.Is(err, fault.NotFound) {
 		return nil

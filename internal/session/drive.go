@@ -43,6 +43,9 @@ func (r *Room) moveIn(tx *db.Tx, t *Turn, fn func(tx *db.Tx, s *Session, t *Turn
 		if err := cur.open(); err != nil {
 			return err
 		}
+		if err := r.hold(tx, cur, t); err != nil {
+			return err
+		}
 		before := *cur
 		if err := fn(tx, s, cur); err != nil {
 			return err
@@ -63,11 +66,14 @@ func (r *Room) Start(ctx context.Context, t *Turn) (*Turn, error) {
 		return nil, err
 	}
 	return r.move(ctx, t, func(tx *db.Tx, s *Session, t *Turn) error {
+		if err := r.turnCounts(tx, t); err != nil {
+			return err
+		}
 		if err := r.own(tx, t); err != nil || t.State == Running {
 			return err
 		}
 		if t.StartedAt == nil {
-			if err := r.tellBrief(tx, t, brief); err != nil {
+			if err := r.tellBrief(tx, s, t, brief); err != nil {
 				return err
 			}
 			if err := r.unrevert(tx, s, false); err != nil {

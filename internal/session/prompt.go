@@ -50,6 +50,7 @@ func (r *Room) promptOp(ctx context.Context, tx *db.Tx, in PromptIn) (*Turn, err
 		return nil, err
 	}
 	op.Note(ctx, "turn", t.ID)
+	op.Row(ctx, t.seal())
 	tx.AfterCommit(func() { r.wake(s) })
 	return t, nil
 }
@@ -73,7 +74,11 @@ func (r *Room) cancel(ctx context.Context, tx *db.Tx, in TurnIn) (CancelOut, err
 			return err
 		}
 		out.Cancelled = len(open)
-		return r.cancelTurns(tx, s, open)
+		over, err := r.cancelTurns(tx, s, open)
+		for _, row := range over {
+			op.Row(ctx, row)
+		}
+		return err
 	})
 	if err != nil {
 		return CancelOut{}, err
@@ -83,21 +88,24 @@ func (r *Room) cancel(ctx context.Context, tx *db.Tx, in TurnIn) (CancelOut, err
 	return out, nil
 }
 
-// cancelTurns ends what waits, and tells what runs to stop.
-func (r *Room) cancelTurns(tx *db.Tx, s *Session, open []*Turn) error {
+// cancelTurns ends what waits, and tells what runs to stop. What is said of those that ended is for the entry that tells of it.
+func (r *Room) cancelTurns(tx *db.Tx, s *Session, open []*Turn) (over []op.Sealed, err error) {
 	for _, t := range open {
 		before := *t
 		if err := r.happen(tx, s, t, cancelled{}); err != nil {
-			return err
+			return nil, err
 		}
 		if err := saveTurn(tx, t); err != nil {
-			return err
+			return nil, err
 		}
 		if err := r.Budgets.count(tx, s, &before, t); err != nil {
-			return err
+			return nil, err
+		}
+		if t.State.Ended() {
+			over = append(over, t.over())
 		}
 	}
-	return nil
+	return over, nil
 }
 
 // EventQuieted is the event of a session whose turns were ended because the job that it works for was stopped.
@@ -108,18 +116,20 @@ const EventQuieted = "session.quieted"
 func (r *Room) Quiet(ctx context.Context, tenant, id string) error {
 	return r.db.Write(ctx, func(tx *db.Tx) error {
 		n := 0
+		var over []op.Sealed
 		s, err := r.change(tx, tenant, id, func(s *Session) error {
 			open, err := turnsWhere(inTx{tx}, "tenant = ? AND session = ? AND ended_at = 0", tenant, s.ID)
 			if err != nil {
 				return err
 			}
 			n = len(open)
-			return r.cancelTurns(tx, s, open)
+			over, err = r.cancelTurns(tx, s, open)
+			return err
 		})
 		if err != nil || n == 0 {
 			return err
 		}
 		tx.AfterCommit(func() { r.wake(s) })
-		return r.record(tx, s, EventQuieted, map[string]any{"cancelled": n})
+		return r.record(tx, s, EventQuieted, map[string]any{"cancelled": n}, over...)
 	})
 }

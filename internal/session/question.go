@@ -133,10 +133,8 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 		if err != nil {
 			return err
 		}
-		if t.prompted = s.prompted(t.prompted, c); len(t.prompted) > 0 { // from here on it acts on this one's words, too
-			if err := saveTurn(tx, t); err != nil {
-				return err
-			}
+		if err := r.steered(ctx, tx, s, t); err != nil {
+			return err
 		}
 		return r.keepRows(tx, s, t, q.answered(call, result, tx.Now()))
 	})
@@ -145,6 +143,23 @@ func (r *Room) answer(ctx context.Context, tx *db.Tx, in AnswerIn) (*Question, e
 	}
 	tx.AfterCommit(func() { r.wake(s) })
 	return q, nil
+}
+
+// steered has a turn act on the words of whoever answered it, too.
+func (r *Room) steered(ctx context.Context, tx *db.Tx, s *Session, t *Turn) error {
+	told := s.prompted(t.prompted, op.CallerFrom(ctx))
+	if len(told) == 0 || t.State.Ended() {
+		return nil
+	}
+	if err := r.turnCounts(tx, t); err != nil {
+		return err
+	}
+	t.prompted = told
+	if err := saveTurn(tx, t); err != nil {
+		return err
+	}
+	op.Row(ctx, t.seal())
+	return nil
 }
 
 // answered are the rows of a question that has its answer: it is the result of the call that asked.

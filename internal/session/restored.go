@@ -11,7 +11,10 @@ func (r *Room) Restored(tx *db.Tx) (int, error) {
 	}
 	for _, t := range open {
 		t.State = Waiting // nobody runs it: it ends here
-		if _, err := r.change(tx, t.Tenant, t.Session, func(s *Session) error { return r.cancelTurns(tx, s, []*Turn{t}) }); err != nil {
+		if _, err := r.change(tx, t.Tenant, t.Session, func(s *Session) error {
+			_, err := r.cancelTurns(tx, s, []*Turn{t})
+			return err
+		}); err != nil {
 			return 0, err
 		}
 	}

@@ -145,10 +145,9 @@ func tell(tx *db.Tx, s *Session, turn, typ string, body any) error {
 }
 
 // record puts what a driver did into the journal, in the same transaction. It is called last.
-func (r *Room) record(tx *db.Tx, s *Session, typ string, payload any) error {
-	_, err := r.journal.Append(tx, journal.Event{Tenant: s.Tenant, Type: typ, Actor: s.ID, For: s.chain, Resource: at(s.ID).String(),
-		Payload: []byte(encode(payload))})
-	return err
+func (r *Room) record(tx *db.Tx, s *Session, typ string, said map[string]any, rows ...op.Sealed) error {
+	e := journal.Event{Tenant: s.Tenant, Type: typ, Actor: s.ID, For: s.chain, Resource: at(s.ID).String()}
+	return r.journal.Tell(tx, e, said, rows...)
 }
 
 func at(id string) op.Resource { return op.Resource{Kind: "session", Path: "/" + id} }

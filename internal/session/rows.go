@@ -89,7 +89,7 @@ func (r *Room) tellOver(tx *db.Tx, s *Session, t *Turn) error {
 		tx.AfterCommit(func() { r.TurnEnded(over) })
 	}
 	return r.record(tx, s, "session.turn_ended", map[string]any{"turn": t.ID, "state": t.State, "reason": t.Reason, "usage": t.Usage,
-		"cost_nano_usd": t.Cost, "steps": t.Steps, "calls": t.Calls})
+		"cost_nano_usd": t.Cost, "steps": t.Steps, "calls": t.Calls}, t.over())
 }
 
 func addMessage(tx *db.Tx, s *Session, m *Message) error {

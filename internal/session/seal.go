@@ -82,8 +82,8 @@ func scanCheckout(row scanner, more ...any) (c Checkout, err error) {
 	return c, err
 }
 
-// Rows lists what people gave to sessions, the checkouts that were made for them, the sessions, and the
-// budgets that people set.
+// Rows lists what people gave to sessions, the checkouts that were made for them, the sessions and
+// their open turns, and the budgets that people set.
 func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	rows, err := d.Query(ctx, "SELECT "+folderColumns+", tenant FROM session_folder")
 	out, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
@@ -116,6 +116,10 @@ func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
+	open, err := openTurns(ctx, d)
+	if err != nil {
+		return nil, err
+	}
 	limits, err := budgets(ctx, d)
-	return slices.Concat(out, more, made, all, limits), err
+	return slices.Concat(out, more, made, all, open, limits), err
 }

@@ -138,6 +138,7 @@ func scanTurn(row scanner) (*Turn, error) {
 	if since != 0 {
 		t.since = db.Time(since)
 	}
+	t.words = words{options, prompt, prompted}
 	if err := decode(options, &t.Options); err != nil {
 		return nil, err
 	}
@@ -184,15 +185,16 @@ func saveTurn(tx *db.Tx, t *Turn) error {
 	if !t.since.IsZero() {
 		since = db.Micros(t.since)
 	}
+	t.words = t.written()
 	_, err := tx.Exec(`INSERT INTO session_turn (`+turnColumns+`)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET state = excluded.state, reason = excluded.reason, ask = excluded.ask, cancel = excluded.cancel,
 		steps = excluded.steps, calls = excluded.calls, attempts = excluded.attempts, usage = excluded.usage, cost = excluded.cost,
 		started_at = excluded.started_at, ended_at = excluded.ended_at, ran = excluded.ran, since = excluded.since,
 		prompted = excluded.prompted, server = excluded.server, awaits = excluded.awaits, cause = excluded.cause`,
-		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, encode(t.prompt), encode(t.Options), t.Asker, t.Steps, t.Calls,
+		t.Tenant, t.ID, t.Session, string(t.State), t.Reason, t.Ask, t.Cancel, t.words.prompt, t.words.options, t.Asker, t.Steps, t.Calls,
 		t.Attempts, encode(t.Usage),
-		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, chains(t.prompted), t.Server,
+		int64(t.Cost), t.CreatedAt, micros(t.StartedAt), micros(t.EndedAt), t.ran.Microseconds(), since, t.words.prompted, t.Server,
 		string(t.Awaits), string(t.Cause))
 	return err
 }

@@ -65,6 +65,7 @@ type Turn struct {
 	prompt []provider.Block
 	// prompted are those on whose words it runs, each with whom it acts for; none where the session acts for them anyway.
 	prompted [][]string
+	words    words
 }
 
 // clock keeps count of the time in which the turn runs: waiting for a person is not running.

@@ -47,7 +47,10 @@ func (r *Room) Typed(ctx context.Context, tenant, session, text, by string) (*Tu
 			if err := addMessage(tx, s, &Message{ID: id.New("msg"), Turn: t.ID, Role: RoleUser, Blocks: blocks}); err != nil {
 				return err
 			}
-			return tell(tx, s, t.ID, EventTurn, t)
+			if err := tell(tx, s, t.ID, EventTurn, t); err != nil {
+				return err
+			}
+			return r.tellTurn(tx, s, EventTurnGiven, t, t.seal())
 		})
 		return err
 	})

@@ -234,7 +234,7 @@ func (r *Runner) work(ctx context.Context, tenant, id string, w *worker) {
 
 // once runs the session's next turn as far as it goes, and says whether there may be more to do.
 func (r *Runner) once(ctx context.Context, tenant, id string) (bool, error) {
-	t, err := r.room.Next(ctx, tenant, id)
+	t, err := r.room.Take(ctx, tenant, id)
 	if err != nil || t == nil {
 		return false, err
 	}

@@ -67,7 +67,7 @@ func (r *Runner) fail(ctx context.Context, t *session.Turn, err error) error {
 
 // step does the next thing that the rows call for.
 func (r *Runner) step(ctx context.Context, s *session.Session, t **session.Turn, said *conversation) (parked bool, err error) {
-	cur, err := r.room.Turn(ctx, (*t).Tenant, (*t).ID)
+	cur, err := r.room.Again(ctx, *t)
 	if err != nil {
 		return false, err
 	}

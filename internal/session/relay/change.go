@@ -2,12 +2,10 @@ package relay
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
-	"tandem/internal/journal"
 )
 
 // change moves a relay in one transaction with its log entry and its event, and then shows it to people.
@@ -16,6 +14,9 @@ func (r *Runner) change(ctx context.Context, tenant, id, event string, fn func(x
 	err := r.db.Write(ctx, func(tx *db.Tx) error {
 		x, err := load(tx, tenant, id)
 		if err != nil {
+			return err
+		}
+		if err := r.counts(tx, x); err != nil {
 			return err
 		}
 		before = *x
@@ -30,21 +31,15 @@ func (r *Runner) change(ctx context.Context, tenant, id, event string, fn func(x
 			}
 		}
 		x.UpdatedAt = tx.Now()
-		after = *x
 		if err := save(tx, x); err != nil {
 			return err
 		}
-		if err := r.tell(tx, before, after); err != nil || event == "" {
+		after = *x
+		if err := r.tell(tx, before, after); err != nil {
 			return err
 		}
-		payload, err := json.Marshal(map[string]any{"status": x.Status, "step": x.Step, "task": before.TaskNo, "turn": before.Flight,
+		return r.vouchFor(tx, x, event, map[string]any{"status": x.Status, "step": x.Step, "task": before.TaskNo, "turn": before.Flight,
 			"reason": x.Reason})
-		if err != nil {
-			return err
-		}
-		_, err = r.journal.Append(tx, journal.Event{Tenant: tenant, Type: event, Phase: journal.Done, Actor: x.Caller.Name, For: x.Caller.For,
-			Resource: at(id).String(), Payload: payload})
-		return err
 	})
 	if err != nil {
 		if fault.Is(err, fault.Conflict) && err == error(errStale) {

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"time"
 
@@ -195,7 +196,10 @@ func (r *Runner) start(ctx context.Context, in StartIn) (*Relay, error) {
 				return err
 			}
 		}
-		return save(tx, x)
+		if err := save(tx, x); err != nil {
+			return err
+		}
+		return r.vouchFor(tx, x, "", map[string]any{"status": x.Status}) // it is at work before the outcome of this call is known
 	})
 	if err != nil {
 		r.closeSides(x)
@@ -208,20 +212,36 @@ func (r *Runner) start(ctx context.Context, in StartIn) (*Relay, error) {
 }
 
 func (r *Runner) list(ctx context.Context, _ session.Nothing) (ListOut, error) {
-	all, err := r.rows(ctx, "tenant = ?", op.CallerFrom(ctx).Tenant)
-	out := ListOut{Relays: []*Relay{}}
-	for _, x := range all {
-		if op.May(ctx, "relay.list", at(x.ID)) {
+	out := ListOut{}
+	err := r.view(ctx, func(tx *db.Tx) error {
+		rows, err := tx.Query(columns+"tenant = ? ORDER BY created_at", op.CallerFrom(ctx).Tenant)
+		all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Relay, error) { return scan(rows) })
+		out.Relays = []*Relay{}
+		for _, x := range all {
+			if !op.May(ctx, "relay.list", at(x.ID)) {
+				continue
+			}
+			err := r.counts(tx, x)
+			if fault.Is(err, fault.Denied) {
+				x, err = x.refused(), nil
+			}
+			if err != nil {
+				return err
+			}
 			out.Relays = append(out.Relays, x)
 		}
-	}
+		return err
+	})
 	return out, err
 }
 
 func (r *Runner) read(ctx context.Context, in ReadIn) (ReadOut, error) {
-	x, err := r.get(ctx, op.CallerFrom(ctx).Tenant, in.ID)
+	x, held, err := r.weigh(ctx, op.CallerFrom(ctx).Tenant, in.ID)
 	if err != nil {
 		return ReadOut{}, err
+	}
+	if !held {
+		x = x.refused()
 	}
 	log, err := r.entries(ctx, x.Tenant, x.ID, in.Cursor, 500)
 	if log == nil {
@@ -240,11 +260,18 @@ func (r *Runner) move(ctx context.Context, tx *db.Tx, relay string, fn func(x *R
 	if err != nil {
 		return nil, err
 	}
+	if err := r.counts(tx, x); err != nil {
+		return nil, err
+	}
 	before := *x
 	if err := fn(x); err != nil {
 		return nil, err
 	}
 	x.UpdatedAt = tx.Now()
+	if err := save(tx, x); err != nil {
+		return nil, err
+	}
+	op.Row(ctx, x.seal())
 	after := *x
 	if err := r.tell(tx, before, after); err != nil {
 		return nil, err
@@ -253,7 +280,7 @@ func (r *Runner) move(ctx context.Context, tx *db.Tx, relay string, fn func(x *R
 		r.wake(x.Tenant, x.ID)
 		r.all.Go(func() { r.show(&after) })
 	})
-	return x, save(tx, x)
+	return x, nil
 }
 
 func (r *Runner) enqueue(ctx context.Context, tx *db.Tx, in TextIn) (*Relay, error) {
@@ -283,6 +310,13 @@ func (r *Runner) inject(ctx context.Context, tx *db.Tx, in TextIn) (*Relay, erro
 }
 
 func (r *Runner) stop(ctx context.Context, tx *db.Tx, in IDIn) (*Relay, error) {
+	x, err := load(tx, op.CallerFrom(ctx).Tenant, in.ID)
+	if err == nil {
+		err = r.counts(tx, x)
+	}
+	if x != nil && fault.Is(err, fault.Denied) {
+		return r.giveUp(ctx, tx, x)
+	}
 	return r.move(ctx, tx, in.ID, func(x *Relay) error {
 		if !x.Status.Over() {
 			x.Status, x.Reason, x.Next = Stopped, "stopped by "+op.CallerFrom(ctx).Name, ""

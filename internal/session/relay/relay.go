@@ -80,6 +80,9 @@ type Relay struct {
 	Cut      int64     `json:"cut,omitempty" jsonschema:"how often a restart cut this turn off"`
 	Injected []string  `json:"injected,omitempty"`
 	Caller   op.Caller `json:"caller"`
+
+	stored struct{ status, body string } // the row as it stands
+	unread bool                          // it cannot be read
 }
 
 // Entry is one turn in the decision log.

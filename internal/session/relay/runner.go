@@ -138,7 +138,7 @@ func (r *Runner) wake(tenant, id string) {
 // the next start.
 func (r *Runner) work(ctx context.Context, tenant, id string, woken chan struct{}) {
 	for ctx.Err() == nil {
-		x, err := r.get(ctx, tenant, id)
+		x, held, err := r.weigh(ctx, tenant, id)
 		if fault.Is(err, fault.NotFound) {
 			return
 		}
@@ -150,6 +150,9 @@ func (r *Runner) work(ctx context.Context, tenant, id string, woken chan struct{
 			continue
 		}
 		switch {
+		case !held:
+			r.log.Error("a relay was changed in the database, and not by tandem: it does not go on", "relay", id)
+			return
 		case x.Status.Over():
 			r.closeSides(x)
 			return

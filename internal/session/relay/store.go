@@ -14,21 +14,27 @@ func save(tx *db.Tx, x *Relay) error {
 	if err != nil {
 		return err
 	}
+	x.stored.status, x.stored.body = string(x.Status), string(body)
 	_, err = tx.Exec(`INSERT INTO relay (tenant, id, status, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, body = excluded.body, updated_at = excluded.updated_at`,
-		x.Tenant, x.ID, string(x.Status), string(body), x.CreatedAt, x.UpdatedAt)
+		x.Tenant, x.ID, x.stored.status, x.stored.body, x.CreatedAt, x.UpdatedAt)
 	return err
 }
 
+const columns = "SELECT tenant, id, status, body FROM relay WHERE "
+
+// scan reads a relay. One that somebody wrote past tandem, so that it cannot be read, is there all the same, and does not count.
 func scan(row interface{ Scan(...any) error }) (*Relay, error) {
 	var x Relay
-	var tenant, body string
-	if err := row.Scan(&tenant, &body); err != nil {
+	var tenant, id, status, body string
+	if err := row.Scan(&tenant, &id, &status, &body); err != nil {
 		return nil, err
 	}
-	err := json.Unmarshal([]byte(body), &x)
-	x.Tenant = tenant
-	return &x, err
+	if err := json.Unmarshal([]byte(body), &x); err != nil {
+		x = Relay{Status: Blocked, Queue: []string{}, unread: true}
+	}
+	x.ID, x.Tenant, x.stored.status, x.stored.body = id, tenant, status, body
+	return &x, nil
 }
 
 func missing(id string) error {
@@ -36,7 +42,7 @@ func missing(id string) error {
 }
 
 func load(tx *db.Tx, tenant, id string) (*Relay, error) {
-	x, err := scan(tx.QueryRow("SELECT tenant, body FROM relay WHERE tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
+	x, err := scan(tx.QueryRow(columns+"tenant = ? AND id = ?"+tx.ForUpdate(), tenant, id))
 	if db.NoRows(err) {
 		return nil, missing(id)
 	}
@@ -44,7 +50,7 @@ func load(tx *db.Tx, tenant, id string) (*Relay, error) {
 }
 
 func (r *Runner) get(ctx context.Context, tenant, id string) (*Relay, error) {
-	x, err := scan(r.db.QueryRow(ctx, "SELECT tenant, body FROM relay WHERE tenant = ? AND id = ?", tenant, id))
+	x, err := scan(r.db.QueryRow(ctx, columns+"tenant = ? AND id = ?", tenant, id))
 	if db.NoRows(err) {
 		return nil, missing(id)
 	}
@@ -64,7 +70,7 @@ func (r *Runner) LivesAt(ctx context.Context, tenant, id string) (home string, f
 }
 
 func (r *Runner) rows(ctx context.Context, where string, args ...any) ([]*Relay, error) {
-	rows, err := r.db.Query(ctx, "SELECT tenant, body FROM relay WHERE "+where+" ORDER BY created_at", args...)
+	rows, err := r.db.Query(ctx, columns+where+" ORDER BY created_at", args...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (*Relay, error) { return scan(rows) })
 }
 

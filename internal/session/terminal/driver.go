@@ -276,6 +276,9 @@ func (d *Driver) caller(tenant, id string) func(context.Context) (op.Caller, err
 			return op.Caller{}, err
 		}
 		t, err := d.room.Next(ctx, tenant, id)
+		if err == nil {
+			err = d.room.Weigh(ctx, t)
+		}
 		if err != nil {
 			return op.Caller{}, err
 		}

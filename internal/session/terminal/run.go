@@ -253,7 +253,7 @@ func (s *seat) step(ctx context.Context) {
 	}
 	s.tend(ctx)
 	if _, held := s.d.holds.get(s.row.Session); s.turn == nil && s.view().State.Rests() && !held {
-		t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
+		t, err := s.d.room.Take(ctx, s.row.Tenant, s.row.Session)
 		if err != nil {
 			s.d.log.Error("look for a turn", "session", s.row.Session, "err", err)
 		} else if t != nil {

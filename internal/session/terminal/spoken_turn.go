@@ -15,7 +15,7 @@ import (
 
 // pickUp continues the turn that was open when the server stopped: it runs on, it ended meanwhile, or it never arrived.
 func (s *spoken) pickUp(ctx context.Context) error {
-	t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
+	t, err := s.d.room.Take(ctx, s.row.Tenant, s.row.Session)
 	if err != nil || t == nil || t.StartedAt == nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *spoken) pickUp(ctx context.Context) error {
 // follow looks whether the turn is over.
 func (s *spoken) follow(ctx context.Context) {
 	defer s.forget(ctx)
-	if t, err := s.d.room.Turn(ctx, s.turn.Tenant, s.turn.ID); err == nil {
+	if t, err := s.d.room.Again(ctx, s.turn); err == nil {
 		if t.State.Ended() { // a waiting turn that was cancelled ends at once in its rows; the program has to follow
 			s.interrupt(ctx)
 			s.turn = nil

@@ -67,7 +67,7 @@ func (s *claude) pickUp(ctx context.Context) error {
 	if s.view().State != Starting {
 		s.started = true // it was heard before the server stopped
 	}
-	t, err := s.d.room.Next(ctx, s.row.Tenant, s.row.Session)
+	t, err := s.d.room.Take(ctx, s.row.Tenant, s.row.Session)
 	if err != nil || t == nil || t.StartedAt == nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *claude) pickUp(ctx context.Context) error {
 
 // follow looks whether the turn is over.
 func (s *claude) follow(ctx context.Context) {
-	if t, err := s.d.room.Turn(ctx, s.turn.Tenant, s.turn.ID); err == nil {
+	if t, err := s.d.room.Again(ctx, s.turn); err == nil {
 		if t.State.Ended() { // a waiting turn that was cancelled ends at once in its rows; the program has to follow
 			s.interrupt(ctx)
 			s.turn = nil
