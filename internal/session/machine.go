@@ -32,12 +32,15 @@ type stand struct {
 	uncited string // why the answer does not stand on what was read
 	more    bool   // it is asked once more
 
-	rows []any // what the happening leaves, in the order in which it is told: *Turn, *Call, *Message, *Question, Retry, dropped
+	rows []any // what the happening leaves, in the order in which it is told: *Turn, *Call, *Message, *Question, Retry, dropped, unasked
 	over bool  // the turn came to its end by itself
 }
 
 // dropped is the turn of a child session for which nobody waits any more.
 type dropped string
+
+// unasked is a question whose call ended before anybody answered.
+type unasked string
 
 // happening is something that happens to a turn.
 type happening interface{ to(s *stand) }

@@ -124,6 +124,9 @@ func (s *stand) propose(ref, name string, args json.RawMessage) *Call {
 // end gives a call its result. What it asked stays known; that it waits does not.
 func (s *stand) end(c *Call, state CallState, result *tool.Result) {
 	now := s.now
+	if c.Awaits == AwaitsAnswer {
+		s.leave(unasked(c.Ask))
+	}
 	c.State, c.EndedAt, c.Result, c.Awaits = state, &now, result, ""
 }
 

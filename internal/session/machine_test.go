@@ -76,6 +76,8 @@ func rowsOf(s *stand) string {
 			out = append(out, fmt.Sprintf("retry %d", row.Attempt))
 		case dropped:
 			out = append(out, "dropped "+string(row))
+		case unasked:
+			out = append(out, "unasked "+string(row))
 		}
 	}
 	return strings.Join(out, "\n")
@@ -142,6 +144,9 @@ func TestATurnIsAMachine(t *testing.T) {
 				"message tool b=did b c=the turn ended before this call ran\nturn failed: broken"},
 		"a turn that waits is cancelled at once": {turn: waiting, calls: []*Call{asking("a", AwaitsApproval, "ask_1")}, h: cancelled{},
 			want: "call a failed  ask_1: the turn was cancelled\nmessage tool a=the turn was cancelled\nturn cancelled: cancelled"},
+		"a question of a turn that is cancelled waits for nobody": {turn: waiting, calls: []*Call{asking("a", AwaitsAnswer, "que_1")},
+			h: cancelled{}, want: "unasked que_1\ncall a failed  que_1: the turn was cancelled\n" +
+				"message tool a=the turn was cancelled\nturn cancelled: cancelled"},
 		"one that runs is told to stop": {turn: running, h: cancelled{}},
 		"a model call is tried again":   {turn: running, h: retried{Retry{Attempt: 2}}, want: "retry 2"},
 		"a program speaks, and its turn goes on": {turn: running, h: said{msg: "msg_9", text: "hello"},

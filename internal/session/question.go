@@ -169,6 +169,27 @@ func (q *Question) answered(call *Call, result *tool.Result, now time.Time) []an
 	return []any{q, call}
 }
 
+// Withdraw takes back a question that has its answer elsewhere, or that nobody waits for.
+func (r *Room) Withdraw(ctx context.Context, tenant, session, question string) error {
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := r.change(tx, tenant, session, func(s *Session) error { return r.withdraw(tx, s, question) })
+		return err
+	})
+}
+
+func (r *Room) withdraw(tx *db.Tx, s *Session, question string) error {
+	q, err := scanQuestion(tx.QueryRow("SELECT "+questionColumns+" FROM session_question WHERE tenant = ? AND id = ? AND state = ?"+
+		tx.ForUpdate(), s.Tenant, question, QuestionPending))
+	if db.NoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	q.State = QuestionWithdrawn
+	return r.keepQuestion(tx, s, q)
+}
+
 // keepQuestion writes a question and tells of it.
 func (r *Room) keepQuestion(tx *db.Tx, s *Session, q *Question) error {
 	answers := ""

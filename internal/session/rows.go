@@ -69,6 +69,8 @@ func (r *Room) keepRows(tx *db.Tx, s *Session, t *Turn, rows []any) (err error) 
 			err = tell(tx, s, t.ID, EventRetry, row)
 		case dropped:
 			err = r.cancelChild(tx, t.Tenant, string(row))
+		case unasked:
+			err = r.withdraw(tx, s, string(row))
 		}
 		if err != nil {
 			return err

@@ -165,9 +165,10 @@ type Call struct {
 
 // The states of a question.
 const (
-	QuestionPending  = "pending"
-	QuestionAnswered = "answered"
-	QuestionRejected = "rejected"
+	QuestionPending   = "pending"
+	QuestionAnswered  = "answered"
+	QuestionRejected  = "rejected"
+	QuestionWithdrawn = "withdrawn" // nobody waits for an answer any more: its turn ended, or it was answered at the agent's own dialog
 )
 
 // Question is something that an agent asked and a person has to answer.
@@ -178,7 +179,7 @@ type Question struct {
 	Turn      string          `json:"turn"`
 	Call      string          `json:"call"`
 	Questions []tool.Question `json:"questions"`
-	State     string          `json:"state" jsonschema:"pending, answered or rejected"`
+	State     string          `json:"state" jsonschema:"pending, answered, rejected or withdrawn"`
 	Answer    string          `json:"answer,omitempty"`
 	Answers   []string        `json:"answers,omitempty" jsonschema:"one for each of the questions, in their order"`
 	CreatedAt time.Time       `json:"created_at"`

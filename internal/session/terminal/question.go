@@ -79,12 +79,14 @@ func (s *seat) inquire(ctx context.Context, key string, h hooked, qs []tool.Ques
 				given = append(given, q.Answer)
 			}
 			return given, "", nil
+		case session.QuestionWithdrawn:
+			return nil, "", nil
 		case session.QuestionRejected:
 			return nil, strings.TrimSpace("The person does not want to answer this. " + q.Answer), nil
 		}
 		select {
 		case <-w.local:
-			return nil, "", nil
+			return nil, "", s.d.room.Withdraw(context.WithoutCancel(ctx), s.row.Tenant, s.row.Session, id)
 		case <-ctx.Done(): // whoever waits asks again, unless it is gone
 			return nil, "", fault.New(fault.Unavailable, "session.question", "the server stops before anybody answered")
 		case <-next:
