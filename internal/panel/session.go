@@ -259,6 +259,9 @@ func sessionFacts(s *session.Session, from string, turns []*session.Turn) []ui.P
 	if word := confinedWord(s.Confined); word != "" {
 		facts = append(facts, ui.Pair{Key: "Commands", Value: word})
 	}
+	if s.Boundary != "" {
+		facts = append(facts, ui.Pair{Key: "Open to them", Value: s.Boundary})
+	}
 	if cost > 0 {
 		facts = append(facts, ui.Pair{Key: "Cost", Value: fmt.Sprintf("%.4f USD", float64(cost)/1e9)})
 	}

@@ -108,16 +108,25 @@ func (r *Room) unconfined(ctx context.Context, q reader, s *Session) (bool, erro
 	return slices.ContainsFunc(all, func(u Unconfined) bool { return u.Session == s.ID }), err
 }
 
-// confinement says how the commands of a session with a model are confined.
-func (r *Room) confinement(ctx context.Context, s *Session) (string, error) {
+// OpenSockets is what a session says where the kernel does not keep what has the network from abstract sockets.
+const OpenSockets = "this kernel (before 6.12) does not keep it from abstract sockets of other programs"
+
+// confinement says how the commands of a session with a model are confined, and what is open to them all the same.
+func (r *Room) confinement(ctx context.Context, s *Session) (confined, boundary string, err error) {
 	if s.Driver != DriverModel {
-		return "", nil // its driver says it
+		return "", "", nil // its driver says it
 	}
 	free, err := r.unconfined(ctx, outside{ctx, r.db}, s)
-	if free {
-		return confinedNot, err
+	switch {
+	case free:
+		confined = confinedNot
+	default:
+		confined = string(r.sandbox.Kind)
+		if r.sandbox.Works() && !r.sandbox.KeepsAbstract() {
+			boundary = "where a command has the network, " + OpenSockets
+		}
 	}
-	return string(r.sandbox.Kind), err
+	return confined, boundary, err
 }
 
 // Sandbox is what confines commands here.

@@ -119,7 +119,7 @@ func (r *Room) get(ctx context.Context, in IDIn) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Confined, err = r.confinement(ctx, s); err != nil {
+	if s.Confined, s.Boundary, err = r.confinement(ctx, s); err != nil {
 		return nil, err
 	}
 	s.Aside, err = r.Aside.Waits(ctx, s.Tenant, s.ID)

@@ -32,6 +32,7 @@ type Session struct {
 	Archived  bool          `json:"archived,omitempty"`
 	Reverted  string        `json:"reverted,omitempty" jsonschema:"the message from which on everything is taken back"`
 	Confined  string        `json:"confined,omitempty" jsonschema:"what confines its commands: bwrap, landlock, seatbelt, none (they do not run) or unconfined; when one session is read"`
+	Boundary  string        `json:"boundary,omitempty" jsonschema:"what is open to its commands in their sandbox; when one session is read"`
 	Aside     []*wire.Aside `json:"aside,omitempty" jsonschema:"what was taken out of its folder and waits for a person; when one session is read"`
 	State     string        `json:"state,omitempty" jsonschema:"of its newest turn: queued, running, waiting, done, failed or cancelled; idle without one; in a list"`
 	Events    int64         `json:"events" jsonschema:"the number of its newest event"`

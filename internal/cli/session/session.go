@@ -130,6 +130,9 @@ func newShow(k *kit.Kit) *cobra.Command {
 				if s.Confined != "" {
 					fmt.Fprintf(w, "sandbox %s\n", s.Confined)
 				}
+				if s.Boundary != "" {
+					fmt.Fprintf(w, "open    %s\n", s.Boundary)
+				}
 				for _, a := range s.Aside {
 					fmt.Fprintf(w, "aside   %s: %s (tandem session set-aside show %s)\n", kit.VisibleLine(a.Path), kit.VisibleLine(a.What), a.ID)
 				}

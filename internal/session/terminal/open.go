@@ -263,7 +263,7 @@ func (d *Driver) boundary(agent, confined string) string {
 		said += "; what it runs can reach its own server and answer its own dialogs, which is recorded as unproven"
 	}
 	if d.boxes != nil && !d.boxes.KeepsAbstract() {
-		said += "; this kernel (before 6.12) does not keep it from abstract sockets of other programs"
+		said += "; " + session.OpenSockets
 	}
 	return said
 }

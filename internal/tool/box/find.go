@@ -24,7 +24,7 @@ type Machine struct {
 
 	bwrap, seatbelt string // the programs
 	// users says that there are user namespaces, noUsers that this bubblewrap can forbid them, scopes that the kernel keeps abstract
-	// sockets apart.
+	// sockets apart; macOS has none.
 	users, noUsers, scopes bool
 }
 
@@ -73,7 +73,7 @@ func Find(ctx context.Context, want Kind) (*Machine, error) {
 			m.Why += "Landlock: " + err.Error()
 			return m, nil
 		}
-		m.Kind = Landlock
+		m.Kind, m.scopes = Landlock, confine.Scopes()
 	}
 	return m, nil
 }
@@ -88,7 +88,7 @@ func (m *Machine) Hides() bool { return m != nil && (m.Kind == Bubblewrap || m.K
 func (m *Machine) InPlace() bool { return m.Kind != Bubblewrap }
 
 // KeepsAbstract says whether abstract sockets of other programs are out of reach of a box that has the network.
-func (m *Machine) KeepsAbstract() bool { return m.InPlace() || m.scopes }
+func (m *Machine) KeepsAbstract() bool { return m.Kind == Seatbelt || m.Works() && m.scopes }
 
 // findBubblewrap finds the program and runs nothing in it, with all that it may be able to do and then with less.
 func findBubblewrap(ctx context.Context) (*Machine, error) {
