@@ -69,6 +69,14 @@ func askPages(a AskView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
+			for _, x := range p.Parts {
+				if !x.short() {
+					templ_7745c5c3_Err = askPart(x).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+				}
+			}
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -77,14 +85,6 @@ func askPages(a AskView) templ.Component {
 				templ_7745c5c3_Err = exactPairs(lines).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
-				}
-			}
-			for _, x := range p.Parts {
-				if !x.short() {
-					templ_7745c5c3_Err = askPart(x).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -115,6 +116,9 @@ func (v *visit) sessions(problem string) error {
 		row := sessionRow(s, string(seat.State))
 		row.Driver, row.Held, row.Relay = driverName(s.Driver, seat.Agent), seat.Held, seat.Relay != ""
 		out.Rows = append(out.Rows, row)
+	}
+	if out.Query == "" {
+		slices.SortStableFunc(out.Rows, func(a, b SessionRow) int { return terminal.State(a.State).Rank() - terminal.State(b.State).Rank() })
 	}
 	out.Programs = v.has(string(terminal.SessionOpen))
 	if out.May {

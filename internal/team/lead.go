@@ -90,8 +90,9 @@ func (r *Room) open(as context.Context, t *Team) (string, error) {
 			Worktree: true, Knowledge: t.Knowledge, Budget: session.Budget{Tokens: part.Tokens, Turns: part.Turns}})
 		return seat.Session, err
 	}
-	s, err := op.Do(as, r.Rooms, session.SessionCreate, session.CreateIn{Title: "lead of " + t.ID, Directory: t.Folder, Model: t.Lead,
-		Mode: session.PlanMode, Config: session.Config{Knowledge: t.Knowledge,
+	goal, _, _ := strings.Cut(strings.TrimSpace(t.Goal), "\n")
+	s, err := op.Do(as, r.Rooms, session.SessionCreate, session.CreateIn{Title: "lead: " + fault.Clip(goal, 80), Directory: t.Folder,
+		Model: t.Lead, Mode: session.PlanMode, Config: session.Config{Knowledge: t.Knowledge,
 			Budget: session.Budget{Cents: part.Cents, Tokens: part.Tokens, Turns: part.Turns}}})
 	if err != nil {
 		return "", err

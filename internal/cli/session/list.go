@@ -27,25 +27,7 @@ type listed struct {
 	last   string // the last line that its agent said
 }
 
-// order of what a session does: what needs a person, what works, what rests.
-var (
-	needsMe = []string{string(room.Waiting), string(terminal.Permission), string(terminal.Asking), string(terminal.Dialog),
-		string(terminal.Crashed), string(terminal.Hung), string(terminal.RateLimited)}
-	atWork = []string{string(room.Queued), string(room.Running), string(terminal.Starting), string(terminal.Working),
-		string(terminal.Retrying)}
-)
-
-func (l listed) rank() int {
-	switch {
-	case l.closed:
-		return 3
-	case slices.Contains(needsMe, l.state):
-		return 0
-	case slices.Contains(atWork, l.state):
-		return 1
-	}
-	return 2
-}
+func (l listed) rank() int { return terminal.State(l.state).Rank() }
 
 // arranged are sessions with the states of their programs, in the order in which a person looks at them. A session with a program that is
 // not among the seats only checked that program, and is left out.

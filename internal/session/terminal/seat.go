@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/fault"
+	"tandem/internal/session"
 )
 
 // State is what the program does, or whom it waits for.
@@ -33,6 +34,19 @@ const (
 
 // Rests says that the program waits for a prompt.
 func (s State) Rests() bool { return s == Ready || s == RateLimited }
+
+// Rank is where a person looks first: 0 what needs them, 1 what works, 2 what rests, 3 what is closed. States of turns have theirs, too.
+func (s State) Rank() int {
+	switch s {
+	case State(session.Waiting), Permission, Asking, Dialog, Crashed, Hung, RateLimited:
+		return 0
+	case State(session.Queued), State(session.Running), Starting, Working, Retrying:
+		return 1
+	case Closed:
+		return 3
+	}
+	return 2
+}
 
 // Gone says that there is no program any more.
 func (s State) Gone() bool { return s == Exited || s == Crashed || s == Closed }
