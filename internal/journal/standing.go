@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -76,6 +77,7 @@ type standing struct {
 	newest words
 	told   int // seals since the start
 	turns  map[string]int64
+	recent recent
 	wiped  map[string]stood // tenants that were erased
 	broken []string         // what is missing of the chain, for people
 	file   string           // beside the keys: how far the chain reached; "" for none
@@ -120,6 +122,7 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 		}
 		if kind := kindOf(x.Subject); lasts(x) {
 			s.turns[kind] = max(s.turns[kind], seq)
+			s.recent.add(tenant, x.Subject, seq)
 		}
 	}
 	if s.told++; s.told%1024 == 0 {
@@ -170,7 +173,12 @@ func (j *Journal) Vouch() op.Vouch {
 			x, ok := s.newest.at(place{tenant, subject})
 			return ok && x.digest != nothing
 		},
-		Turn:  func(kind string) int64 { s.mu.RLock(); defer s.mu.RUnlock(); return s.turns[kind] },
+		Turn: func(kind string) int64 { s.mu.RLock(); defer s.mu.RUnlock(); return s.turns[kind] },
+		Since: func(tenant, kind string, turn int64) ([]string, bool) {
+			s.mu.RLock()
+			defer s.mu.RUnlock()
+			return s.recent.since(tenant, kind, turn)
+		},
 		Whole: func() bool { s.mu.RLock(); defer s.mu.RUnlock(); return len(s.broken) == 0 },
 	}
 }
@@ -191,7 +199,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.newest, s.turns, s.wiped, s.broken, s.file, s.kept = words{}, map[string]int64{}, nil, nil, file, 0
-	s.spans = nil
+	s.spans, s.recent = nil, recent{}
 	known = reached > 0
 	w := chainWalk{chain: chainStart[:], reached: reached, sum: sum}
 	for _, entry := range w.entries(all) {
@@ -208,7 +216,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 		w.entry(entry)
 		j.catching.far.Store(w.last)
 	}
-	j.catching.chain = w.chain
+	j.catching.chain, s.recent.from = w.chain, maps.Clone(s.turns)
 	if err := j.adopted(ctx); err != nil {
 		return false, err
 	}

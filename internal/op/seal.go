@@ -24,6 +24,8 @@ type Vouch struct {
 	Stands func(tenant, subject string) bool
 	// Turn counts the changes of a kind, for whoever keeps something that was made of its rows.
 	Turn func(kind string) int64
+	// Since are the subjects of a kind of a tenant of which entries spoke after a turn; known is false where they are not known any more.
+	Since func(tenant, kind string, turn int64) (subjects []string, known bool)
 	// Whole reports whether no entry about authority is missing.
 	Whole func() bool
 }

@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Ways in which a person proves to be here, as a rule may ask for one.
 var presences = []string{"pin", "passkey", "device"}
@@ -70,10 +73,9 @@ func (v *View) Asked(by string) Decision {
 			return r.asks()
 		}
 	}
-	for _, g := range v.policy.grants {
-		if g.by == by {
+	if id, is := strings.CutPrefix(by, "grant:"); is {
+		if g := v.policy.byID.get(id); g != nil {
 			d.Approvers = g.answerers(v.policy.groups)
-			return d
 		}
 	}
 	return d

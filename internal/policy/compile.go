@@ -21,10 +21,15 @@ type Source struct {
 // Compiled is a tenant's policy, checked and ready. What it answers never changes, and it may be shared. The zero Compiled
 // refuses.
 type Compiled struct {
-	tenant   string
-	version  int64
-	grants   []*grant
-	dead     map[string]string // the grants that can never give anything, with the reason
+	tenant  string
+	version int64
+	held
+	written
+	views views
+}
+
+// written is what a policy says beside its grants.
+type written struct {
 	rules    []*rule
 	labels   []Label
 	lows     []string // the labels' paths, folded
@@ -32,55 +37,73 @@ type Compiled struct {
 	// reads are the attributes that any rule reads; others need not be made.
 	reads  map[string]bool
 	groups groups
-	views  views
 }
 
 // Compile checks everything at once. On error there is no policy, and without a policy everything is refused.
 func Compile(src Source) (*Compiled, error) {
-	if src.Tenant == "" {
+	return (&Compiled{tenant: src.Tenant}).Changed(Change{Version: src.Version, Given: src.Grants, Written: &src})
+}
+
+// Change is what became different from one version of a policy to another.
+type Change struct {
+	Version   int64
+	Given     []ScopedGrant
+	TakenBack []string
+	// Written is what stands beside the grants now, nil where that stayed; its own grants are not read.
+	Written *Source
+}
+
+// Changed is the policy after a change. It costs what the change does, not what the policy is: the two share the rest. What is
+// answered is what Compile would make of it all.
+func (c *Compiled) Changed(to Change) (*Compiled, error) {
+	if c.tenant == "" {
 		return nil, malformed("a policy belongs to a tenant")
 	}
-	if err := src.Boundary.check(); err != nil {
-		return nil, err
-	}
-	if err := checkLabels(src.Labels, src.Tenant); err != nil {
-		return nil, err
-	}
-	c := &Compiled{tenant: src.Tenant, version: src.Version, boundary: src.Boundary, labels: slices.Clone(src.Labels)}
-	for _, l := range c.labels {
-		c.lows = append(c.lows, spelling.Folded(l.Resource.Path))
-	}
-	var err error
-	if c.groups, err = resolve(src.Groups); err != nil {
-		return nil, err
-	}
-	for _, g := range slices.Clone(src.Grants) {
-		compiled, err := compileGrant(&g, src.Tenant)
-		if err != nil {
+	next := &Compiled{tenant: c.tenant, version: to.Version, written: c.written}
+	if to.Written != nil {
+		var err error
+		if next.written, err = to.Written.compile(); err != nil {
 			return nil, err
 		}
-		compiled.groups = c.groups
-		c.grants = append(c.grants, compiled)
 	}
-	if err := link(c.grants); err != nil {
-		return nil, err
+	h := c.held.edit(c.tenant, next.groups)
+	h.relink = to.Written != nil && len(c.passed) > 0 // who is in a group may have passed something on
+	for _, id := range to.TakenBack {
+		h.takeBack(id)
 	}
-	c.dead = map[string]string{}
-	for _, g := range c.grants {
-		if g.dead != "" {
-			c.dead[g.ID] = g.dead
+	for _, g := range to.Given {
+		if err := h.give(g); err != nil {
+			return nil, err
 		}
 	}
-	if c.rules, err = compileRules(src.Rules); err != nil {
-		return nil, err
+	var err error
+	next.held, err = h.done()
+	return next, err
+}
+
+func (src *Source) compile() (w written, err error) {
+	if err := src.Boundary.check(); err != nil {
+		return w, err
 	}
-	c.reads = map[string]bool{}
-	for _, r := range c.rules {
+	if err := checkLabels(src.Labels, src.Tenant); err != nil {
+		return w, err
+	}
+	w = written{boundary: src.Boundary, labels: slices.Clone(src.Labels), reads: map[string]bool{}}
+	for _, l := range w.labels {
+		w.lows = append(w.lows, spelling.Folded(l.Resource.Path))
+	}
+	if w.groups, err = resolve(src.Groups); err != nil {
+		return w, err
+	}
+	if w.rules, err = compileRules(src.Rules); err != nil {
+		return w, err
+	}
+	for _, r := range w.rules {
 		for _, name := range r.reads {
-			c.reads[name] = true
+			w.reads[name] = true
 		}
 	}
-	return c, nil
+	return w, nil
 }
 
 // Version is the version the policy was compiled from.
@@ -105,4 +128,20 @@ func (c *Compiled) Rules() int {
 		return 0
 	}
 	return len(c.rules)
+}
+
+// Grants is how many grants the policy has.
+func (c *Compiled) Grants() int {
+	if c == nil {
+		return 0
+	}
+	return c.count
+}
+
+// Grant is one of the policy's grants, nil where there is none of that id. It is not to be changed.
+func (c *Compiled) Grant(id string) *ScopedGrant {
+	if g := c.byID.get(id); g != nil {
+		return g.ScopedGrant
+	}
+	return nil
 }

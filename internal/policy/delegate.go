@@ -1,21 +1,11 @@
 package policy
 
-// link ties each delegated grant to its parent and finds the ones that are dead: their parent is gone, denies, may not be
+// link ties each grant that was passed on to its parent and finds the ones that are dead: their parent is gone, denies, may not be
 // passed on, was not held by who passed it on, or is dead itself. A circle of delegations is an error.
-func link(grants []*grant) error {
-	byID := make(map[string]*grant, len(grants))
-	var denies []*grant
-	for _, g := range grants {
-		if byID[g.ID] != nil {
-			return malformed("grant %s is there twice", g.ID)
-		}
-		byID[g.ID] = g
-		if g.Effect == Deny {
-			denies = append(denies, g)
-		}
-	}
+func link(passed []*grant, in *holding) error {
 	const walking, done = 1, 2
-	state := make(map[*grant]int, len(grants))
+	state := make(map[*grant]int, len(passed))
+	denials := map[PrincipalRef][]*grant{}
 	var walk func(g *grant) error
 	walk = func(g *grant) error {
 		if g.DelegationID == "" || state[g] == done {
@@ -25,25 +15,24 @@ func link(grants []*grant) error {
 			return malformed("grant %s is delegated from itself", g.ID)
 		}
 		state[g] = walking
-		p := byID[g.DelegationID]
-		if p == nil {
+		if p := in.byID.get(g.DelegationID); p == nil {
 			g.dead = "the grant it was passed on from, " + g.DelegationID + ", is gone"
 		} else {
 			if err := walk(p); err != nil {
 				return err
 			}
 			g.parent = p
-			g.dead = whyDead(p, g)
-			for _, d := range denies {
-				if d.speaksOf(*g.SourcePrincipal) {
-					g.blockers = append(g.blockers, d)
-				}
+			g.dead = whyDead(p, g, in.groups)
+			by := *g.SourcePrincipal
+			if _, known := denials[by]; !known {
+				denials[by] = in.denials(by)
 			}
+			g.blockers = denials[by]
 		}
 		state[g] = done
 		return nil
 	}
-	for _, g := range grants {
+	for _, g := range passed {
 		if err := walk(g); err != nil {
 			return err
 		}
@@ -51,7 +40,7 @@ func link(grants []*grant) error {
 	return nil
 }
 
-func whyDead(p, g *grant) string {
+func whyDead(p, g *grant, in groups) string {
 	switch {
 	case p.dead != "":
 		return "the grant it was passed on from, " + p.ID + ", is dead: " + p.dead
@@ -61,7 +50,7 @@ func whyDead(p, g *grant) string {
 		return "the grant it was passed on from, " + p.ID + ", may not be passed on"
 	case g.Redelegate >= p.Redelegate:
 		return "it may be passed on more often than its parent " + p.ID
-	case !p.speaksOf(*g.SourcePrincipal):
+	case !in.names(p.Principal, *g.SourcePrincipal):
 		return g.SourcePrincipal.String() + " does not hold " + p.ID
 	}
 	return ""
@@ -78,13 +67,14 @@ func CheckDelegation(parent, child *ScopedGrant, tenant string, in []Group) erro
 	if err != nil {
 		return err
 	}
-	if p.groups, err = resolve(in); err != nil {
+	groups, err := resolve(in)
+	if err != nil {
 		return err
 	}
 	if child.DelegationID != parent.ID {
 		return malformed("grant %s is not passed on from %s", child.ID, parent.ID)
 	}
-	if why := whyDead(p, c); why != "" {
+	if why := whyDead(p, c, groups); why != "" {
 		return malformed("grant %s: %s", child.ID, why)
 	}
 	switch {

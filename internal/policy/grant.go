@@ -57,11 +57,8 @@ type grant struct {
 	// blockers are the denials of who passed the grant on: nobody passes on what he is denied.
 	blockers []*grant
 	dead     string
-	groups   groups
+	place    int // among all grants, in the order in which they were given
 }
-
-// speaksOf says whether the grant's own words name an actor.
-func (g *grant) speaksOf(p PrincipalRef) bool { return g.groups.names(g.Principal, p) }
 
 func compileGrant(g *ScopedGrant, tenant string) (*grant, error) {
 	fail := func(format string, args ...any) (*grant, error) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,22 +25,14 @@ type Group struct {
 	Members []PrincipalRef `json:"members"`
 }
 
-// groups are the people in each group, those of the groups in it among them.
-type groups map[string]map[string]bool
+// groups are the people in each group, those of the groups in it among them, and the groups of each person, by name.
+type groups struct {
+	in map[string]map[string]bool
+	of map[string][]string
+}
 
 // has says whether a person is in a group. Nobody is in one that does not exist.
-func (g groups) has(group, person string) bool { return g[group][person] }
-
-// of are the groups that a person is in.
-func (g groups) of(person string) (out []string) {
-	for name, people := range g {
-		if people[person] {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
+func (g groups) has(group, person string) bool { return g.in[group][person] }
 
 // CheckGroupName refuses what could be mistaken for something else.
 func CheckGroupName(name string) error {
@@ -65,34 +58,40 @@ func WithOwners(list []Group) []Group {
 func resolve(list []Group) (groups, error) {
 	list = WithOwners(list)
 	if len(list) > maxGroups {
-		return nil, malformed("there are more than %d groups", maxGroups)
+		return groups{}, malformed("there are more than %d groups", maxGroups)
 	}
 	byName, members := map[string]*Group{}, 0
 	for i, g := range list {
 		if err := CheckGroupName(g.Name); err != nil {
-			return nil, err
+			return groups{}, err
 		}
 		if byName[g.Name] != nil {
-			return nil, malformed("group %s is there twice", g.Name)
+			return groups{}, malformed("group %s is there twice", g.Name)
 		}
 		byName[g.Name] = &list[i]
 		if members += len(g.Members); members > maxMembers {
-			return nil, malformed("the groups have more than %d members together", maxMembers)
+			return groups{}, malformed("the groups have more than %d members together", maxMembers)
 		}
 	}
-	w := walk{all: byName, found: groups{}, depth: map[string]int{}}
+	w := walk{all: byName, found: map[string]map[string]bool{}, depth: map[string]int{}}
 	for _, g := range list {
 		if err := w.into(g.Name, nil); err != nil {
-			return nil, err
+			return groups{}, err
 		}
 	}
-	return w.found, nil
+	out := groups{in: w.found, of: map[string][]string{}}
+	for _, name := range slices.Sorted(maps.Keys(w.found)) {
+		for person := range w.found[name] {
+			out.of[person] = append(out.of[person], name)
+		}
+	}
+	return out, nil
 }
 
 // walk visits each group once, those in it first.
 type walk struct {
 	all   map[string]*Group
-	found groups
+	found map[string]map[string]bool
 	depth map[string]int // how many groups lie under one another, from this one on
 	size  int
 }
@@ -173,7 +172,7 @@ func (g groups) meet(a, b []PrincipalRef) []PrincipalRef {
 			case g.names(y, x), x.Kind == GroupOf && y == anyPerson[0]:
 				add(x)
 			case x.Kind == GroupOf && y.Kind == GroupOf:
-				for _, person := range sortedKeys(g[x.ID]) {
+				for _, person := range sortedKeys(g.in[x.ID]) {
 					if g.has(y.ID, person) {
 						add(PrincipalRef{Kind: Person, ID: person})
 					}
@@ -217,7 +216,7 @@ func (c *Compiled) Approves(approvers []string, person string) bool {
 // Lacks is the first group that does not exist, of those that are named; "" where all do.
 func (c *Compiled) Lacks(refs ...PrincipalRef) string {
 	for _, p := range refs {
-		if p.Kind == GroupOf && c.groups[p.ID] == nil {
+		if p.Kind == GroupOf && c.groups.in[p.ID] == nil {
 			return p.ID
 		}
 	}
@@ -243,5 +242,5 @@ func (c *Compiled) People(group string) []string {
 	if c == nil {
 		return nil
 	}
-	return sortedKeys(c.groups[group])
+	return sortedKeys(c.groups.in[group])
 }

@@ -140,8 +140,8 @@ func (c *Compiled) member(p PrincipalRef, chain []PrincipalRef) member {
 	m := member{ref: p, uid: uid(p), drawers: make([]drawer, len(kinds))}
 	above := c.above(p, chain)
 	m.parents = cedar.NewEntityUIDSet(above...)
-	for _, g := range c.grants {
-		if g.dead == "" && speaksOf(g, p, chain) {
+	for _, g := range c.speakOf(p, chain) {
+		if g.dead == "" {
 			m.file(g.kinds, func(d *drawer) {
 				if g.Effect == Deny {
 					d.denies = append(d.denies, g)
@@ -175,7 +175,7 @@ func (c *Compiled) above(p PrincipalRef, chain []PrincipalRef) (out []cedar.Enti
 			out = append(out, uid(a))
 		}
 		if a.Kind == Person {
-			for _, g := range c.groups.of(a.ID) {
+			for _, g := range c.groups.of[a.ID] {
 				out = append(out, uid(PrincipalRef{Kind: GroupOf, ID: g}))
 			}
 		}
@@ -194,13 +194,14 @@ func (m *member) file(kinds uint64, put func(*drawer)) {
 // timedMask is how long a mask may lag behind a rule that speaks of the time.
 const timedMask = 30 * time.Second
 
-// speaksOf says whether a grant is the principal's. A session is its agent at work, so what people granted or denied the agent is its own;
+// speakOf are the grants that are the principal's. A session is its agent at work, so what people granted or denied the agent is its own;
 // the house's defaults for sessions are narrower than those for agents.
-func speaksOf(g *grant, p PrincipalRef, chain []PrincipalRef) bool {
-	if g.speaksOf(p) {
-		return true
+func (c *Compiled) speakOf(p PrincipalRef, chain []PrincipalRef) []*grant {
+	all := naming(c.byWho.get, c.groups, p)
+	if p.Kind == Session && len(chain) > 0 && chain[0].Kind == Agent {
+		all = append(all, without(naming(c.byWho.get, c.groups, chain[0]), func(g *grant) bool { return g.tier != 0 && g.Effect != Deny })...)
 	}
-	return p.Kind == Session && len(chain) > 0 && chain[0].Kind == Agent && g.Principal.Matches(chain[0]) && (g.tier == 0 || g.Effect == Deny)
+	return inPlace(all)
 }
 
 // Until is when the earliest of the caller's grants or the credential ends; zero is never. A View kept longer still judges

@@ -84,7 +84,7 @@ func (b *Book) access(ctx context.Context, in AccessIn) (AccessOut, error) {
 	has := haves{Compiled: k.Compiled, about: about, people: map[string][]string{}}
 	now, used := b.db.Now(), uses{book: b, tenant: tenant, acts: map[string][]Act{}}
 	grant, person, _ := strings.Cut(in.After, " ")
-	for _, g := range from(k.listed(), grant) {
+	for _, g := range from(k.all(), grant) {
 		if g.RevokedAt != nil || k.Dead()[g.ID] != "" || !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt) || g.AddedAt == nil && !in.House ||
 			at != nil && !g.Scope.Covers(*at) || !op.May(ctx, "grant.read", atGrant(g.ID)) {
 			continue

@@ -8,7 +8,6 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/op"
-	"tandem/internal/policy"
 )
 
 // away is somebody who is not there, and who answers asks in their stead until they are back.
@@ -116,12 +115,12 @@ func (b *Book) reaway(ctx context.Context, tx *db.Tx, where, person string, next
 		}
 		return nil
 	})
-	return awayViews(d, tx.Now()), err
+	return awayViews(d.Away, tx.Now()), err
 }
 
-func awayViews(d data, now time.Time) AwaysOut {
+func awayViews(all []away, now time.Time) AwaysOut {
 	out := AwaysOut{Away: []AwayView{}}
-	for _, a := range d.Away {
+	for _, a := range all {
 		if now.Before(a.Until) {
 			out.Away = append(out.Away, AwayView(a))
 		}
@@ -129,27 +128,20 @@ func awayViews(d data, now time.Time) AwaysOut {
 	return out
 }
 
-func (b *Book) aways(ctx context.Context, _ Nothing) (out AwaysOut, err error) {
-	err = b.db.Read(ctx, func(tx *db.Tx) error {
-		_, d, _, err := b.rulesNow(ctx, tx, op.CallerFrom(ctx).Tenant)
-		out = awayViews(d, tx.Now())
-		return err
-	})
-	return out, err
+func (b *Book) aways(ctx context.Context, _ Nothing) (AwaysOut, error) {
+	k, err := b.current(ctx, op.CallerFrom(ctx).Tenant)
+	return awayViews(k.away, b.db.Now()), err
 }
 
 // Circle says of a list of approvers whether it names a person now: by themselves or by a group, or as who stands in for those whom it
 // names, which are in as then. Who was removed is not named, and nobody stands in for them. tx is the change under way, nil outside of one.
 func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func(approvers []string, person string) (as []string, ok bool),
 	err error) {
-	var k known
 	now := b.db.Now()
-	if tx == nil {
-		k, err = b.current(ctx, tenant)
-	} else {
+	if tx != nil {
 		now = tx.Now()
-		k, err = b.groupsNow(ctx, tx, tenant)
 	}
+	k, err := b.within(ctx, tx, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -176,17 +168,6 @@ func (b *Book) Circle(ctx context.Context, tx *db.Tx, tenant string) (named func
 		}
 		return as, len(as) > 0
 	}, nil
-}
-
-// groupsNow are the groups and who is away, as a change under way sees them.
-func (b *Book) groupsNow(ctx context.Context, tx *db.Tx, tenant string) (k known, err error) {
-	_, d, _, err := b.rulesNow(ctx, tx, tenant)
-	if err != nil {
-		return k, err
-	}
-	k.away = d.Away
-	k.Compiled, err = policy.Compile(policy.Source{Tenant: tenant, Groups: d.Groups})
-	return k, err
 }
 
 // isHere says whether somebody is a person of this house now. Who cannot be looked up is not.

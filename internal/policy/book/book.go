@@ -3,7 +3,6 @@ package book
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"tandem/internal/db"
@@ -44,95 +43,9 @@ type Book struct {
 	turn  int64 // counts changes, so that a slow read does not put an old policy back
 }
 
-// known is a compiled policy, who is away, what it was made of, and the journal's turn that all of it was read at.
-type known struct {
-	*policy.Compiled
-	away    []away
-	groups  []policy.Group
-	listed  func() []*Grant // those in force and those that were taken back, by their ids
-	vouched int64
-}
-
 // New makes a book.
 func New(d *db.DB, who Who, wants Wanted) *Book {
 	return &Book{db: d, who: who, wants: wants, known: map[string]known{}}
-}
-
-// Policy is the tenant's policy in force. On an error there is none, and everything is refused.
-func (b *Book) Policy(ctx context.Context, tenant string) (*policy.Compiled, error) {
-	k, err := b.current(ctx, tenant)
-	return k.Compiled, err
-}
-
-// current is what is known of a tenant, read anew where something changed.
-func (b *Book) current(ctx context.Context, tenant string) (known, error) {
-	vouched := b.vouched()
-	b.mu.Lock()
-	have, turn := b.known[tenant], b.turn
-	b.mu.Unlock()
-	there := have.Compiled != nil && have.vouched == vouched
-	if there && b.db.Name() == "sqlite" {
-		return have, nil // one process owns the file, and it hears of every change below
-	}
-	if there {
-		fresh, err := b.fresh(ctx, tenant, have.Version())
-		if err != nil || fresh {
-			return have, err
-		}
-	}
-	k := known{vouched: vouched}
-	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		src, all, err := b.inForce(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		_, d, _, err := b.rulesNow(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		k.away, k.groups, k.listed = d.Away, src.Groups, sync.OnceValue(func() []*Grant { return byID(all) })
-		k.Compiled, err = policy.Compile(src)
-		return err
-	})
-	if err != nil {
-		return known{}, fmt.Errorf("load the policy of %s: %w", tenant, err)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.turn == turn {
-		b.known[tenant] = k
-	}
-	return k, nil
-}
-
-// fresh asks a database that several servers share whether the policy is still the one we know.
-func (b *Book) fresh(ctx context.Context, tenant string, version int64) (bool, error) {
-	var now int64
-	err := b.db.QueryRow(ctx, "SELECT version FROM policy_head WHERE tenant = ?", tenant).Scan(&now)
-	if db.NoRows(err) {
-		return version == 0, nil
-	}
-	return now == version, err
-}
-
-// changed forgets a tenant's compiled policy once the change is on disk, before anybody is told of it.
-func (b *Book) changed(tx *db.Tx, tenant string) {
-	tx.AfterCommit(func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.turn++
-		delete(b.known, tenant)
-	})
-}
-
-// check compiles the policy as the transaction would leave it: what does not compile is not written.
-func (b *Book) check(ctx context.Context, tx *db.Tx, tenant, where string) (*policy.Compiled, error) {
-	src, _, _, err := b.now(ctx, tx, tenant)
-	if err != nil {
-		return nil, err
-	}
-	c, err := policy.Compile(src)
-	return c, refusal(where, err)
 }
 
 // refusal turns what the policy package says of its input into an answer for whoever wrote it.

@@ -177,10 +177,10 @@ const LocalTenant = "local"
 
 // Astray are the grants of a tenant that are about others of the house by their names: they match nothing any more.
 func (b *Book) Astray(ctx context.Context, tx *db.Tx, tenant string) (out []string, err error) {
-	live, _, err := b.grantsNow(ctx, tx, tenant)
-	for i := range live {
-		if byTenantsName(live[i].Scope.Root) {
-			out = append(out, fmt.Sprintf("%s (%s for %s on %s)", live[i].ID, live[i].Effect, live[i].Principal, live[i].Scope.Root))
+	k, err := b.within(ctx, tx, tenant)
+	for _, g := range k.all() {
+		if g.RevokedAt == nil && byTenantsName(g.Scope.Root) {
+			out = append(out, fmt.Sprintf("%s (%s for %s on %s)", g.ID, g.Effect, g.Principal, g.Scope.Root))
 		}
 	}
 	return out, err
@@ -234,31 +234,26 @@ func (b *Book) Add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error)
 }
 
 func (b *Book) mayPassOn(ctx context.Context, tx *db.Tx, tenant string, g *policy.ScopedGrant) error {
-	live, _, err := b.grantsNow(ctx, tx, tenant)
+	k, err := b.within(ctx, tx, tenant)
 	if err != nil {
 		return err
 	}
-	_, d, _, err := b.rulesNow(ctx, tx, tenant)
-	if err != nil {
-		return err
-	}
-	for _, p := range live {
-		if p.ID == g.DelegationID {
-			return refusal("grant.add", policy.CheckDelegation(&p.ScopedGrant, g, tenant, d.Groups))
-		}
+	if p := k.find(g.DelegationID); p != nil {
+		return refusal("grant.add", policy.CheckDelegation(&p.ScopedGrant, g, tenant, k.written.Groups))
 	}
 	return fault.New(fault.NotFound, "grant.add", "there is no grant %s to pass on", g.DelegationID).WithNext("list them: tandem grant list")
 }
 
 // Whose is the principal of a grant that is in force, "" when there is none.
 func (b *Book) Whose(ctx context.Context, tx *db.Tx, grant string) (string, error) {
-	live, _, err := b.grantsNow(ctx, tx, op.CallerFrom(ctx).Tenant)
-	for i := range live {
-		if live[i].ID == grant {
-			return live[i].Principal.String(), nil
-		}
+	k, err := b.within(ctx, tx, op.CallerFrom(ctx).Tenant)
+	if err != nil {
+		return "", err
 	}
-	return "", err
+	if g := k.find(grant); g != nil {
+		return g.Principal.String(), nil
+	}
+	return "", nil
 }
 
 // Revoke takes a grant back, with what was passed on from it.
@@ -267,16 +262,11 @@ func (b *Book) Revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 	if strings.HasPrefix(in.ID, "default-authority-") {
 		return RevokeOut{}, fault.New(fault.Denied, "grant.revoke", "%s keeps deciding and granting with people; it cannot be taken away", in.ID)
 	}
-	live, _, err := b.grantsNow(ctx, tx, c.Tenant)
+	was, err := b.within(ctx, tx, c.Tenant)
 	if err != nil {
 		return RevokeOut{}, err
 	}
-	var found *Grant
-	for i := range live {
-		if live[i].ID == in.ID {
-			found = &live[i]
-		}
-	}
+	found := was.find(in.ID)
 	gone := b.gone(ctx, c.Tenant, in.ID) // the journal knows it, and its row is not there any more
 	if found == nil && !gone {
 		return RevokeOut{}, fault.New(fault.NotFound, "grant.revoke", "there is no grant %s in force", in.ID).
@@ -303,16 +293,16 @@ func (b *Book) Revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 	if b.Vouch.Knows(c.Tenant, "denial:"+in.ID) {
 		op.Seal(ctx, "denial:"+in.ID)
 	}
-	compiled, err := b.check(ctx, tx, c.Tenant, "grant.revoke")
+	k, err := b.check(ctx, tx, c.Tenant, "grant.revoke")
 	if err != nil {
 		return RevokeOut{}, err
 	}
-	dead := compiled.Dead()
-	for _, g := range live {
-		if dead[g.ID] != "" && g.DelegationID != "" && hangsOn(live, g, in.ID) {
-			out.Ended = append(out.Ended, g.ID)
+	for id := range k.Dead() {
+		if was.hangsOn(id, in.ID) {
+			out.Ended = append(out.Ended, id)
 		}
 	}
+	slices.Sort(out.Ended)
 	op.Note(ctx, "version", v)
 	op.Note(ctx, "ended", out.Ended)
 	b.changed(tx, c.Tenant)
@@ -320,19 +310,14 @@ func (b *Book) Revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 }
 
 // hangsOn follows a grant up to what it was passed on from.
-func hangsOn(all []Grant, g Grant, root string) bool {
-	for range all {
-		if g.DelegationID == root {
-			return true
-		}
-		up := g.DelegationID
-		for _, p := range all {
-			if p.ID == up {
-				g = p
-			}
-		}
-		if g.ID != up {
+func (k *known) hangsOn(id, root string) bool {
+	for range len(k.old) + len(k.newer) {
+		g := k.find(id)
+		if g == nil || g.DelegationID == "" {
 			return false
+		}
+		if id = g.DelegationID; id == root {
+			return true
 		}
 	}
 	return false

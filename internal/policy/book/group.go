@@ -120,7 +120,7 @@ func (b *Book) groups(ctx context.Context, in GroupsIn) (GroupsOut, error) {
 		return out, err
 	}
 	out.Version = k.Version()
-	all := slices.Clone(policy.WithOwners(k.groups))
+	all := slices.Clone(policy.WithOwners(k.written.Groups))
 	slices.SortFunc(all, func(x, y policy.Group) int { return strings.Compare(x.Name, y.Name) })
 	for _, g := range all {
 		if g.Name <= in.After {
@@ -144,7 +144,7 @@ func (b *Book) group(ctx context.Context, in GroupNameIn) (GroupOut, error) {
 	if err != nil {
 		return GroupOut{}, err
 	}
-	all := policy.WithOwners(k.groups)
+	all := policy.WithOwners(k.written.Groups)
 	i := slices.IndexFunc(all, func(g policy.Group) bool { return g.Name == in.Name })
 	if i < 0 {
 		return GroupOut{}, noGroup(in.Name)
@@ -154,10 +154,10 @@ func (b *Book) group(ctx context.Context, in GroupNameIn) (GroupOut, error) {
 
 // rewrite makes the next version of the policy with the same rules, and with what stands beside them changed.
 func (b *Book) rewrite(ctx context.Context, tx *db.Tx, where, kind, subject, note string, change func(*data) error) (d data, v int64,
-	compiled *policy.Compiled, err error) {
+	compiled known, err error) {
 	c := op.CallerFrom(ctx)
 	if v, err = next(tx, c.Tenant, kind, subject, note, c.Name); err != nil { // locks the policy
-		return d, v, nil, err
+		return d, v, compiled, err
 	}
 	rules, d, lost, err := b.rulesNow(ctx, tx, c.Tenant)
 	if err == nil && lost {
@@ -192,7 +192,7 @@ func (b *Book) regroup(ctx context.Context, tx *db.Tx, where, name, note string,
 	}
 	for _, g := range policy.WithOwners(d.Groups) {
 		if g.Name == name {
-			return GroupOut{v, view(compiled, g)}, nil
+			return GroupOut{v, view(compiled.Compiled, g)}, nil
 		}
 	}
 	return GroupOut{v, GroupView{Name: name, Members: []string{}, People: []string{}}}, nil
@@ -268,26 +268,22 @@ func (b *Book) removeGroup(ctx context.Context, tx *db.Tx, in GroupIn) (GroupOut
 
 // namedBy says what would mean nobody without a group.
 func (b *Book) namedBy(ctx context.Context, tx *db.Tx, tenant, name string) (string, error) {
-	src, _, _, err := b.now(ctx, tx, tenant)
+	k, err := b.within(ctx, tx, tenant)
 	if err != nil {
 		return "", err
 	}
 	ref := policy.PrincipalRef{Kind: policy.GroupOf, ID: name}
-	for _, g := range src.Groups {
+	for _, g := range k.written.Groups {
 		if slices.Contains(g.Members, ref) {
 			return "the group " + g.Name, nil
 		}
 	}
-	for _, g := range src.Grants {
-		if g.Principal == ref || slices.Contains(g.Approvers, ref) {
+	for _, g := range k.all() {
+		if g.RevokedAt == nil && (g.Principal == ref || slices.Contains(g.Approvers, ref)) {
 			return "the grant " + g.ID, nil
 		}
 	}
-	compiled, err := policy.Compile(src)
-	if err != nil {
-		return "", err
-	}
-	if rule := compiled.RuleOf(name); rule != "" {
+	if rule := k.RuleOf(name); rule != "" {
 		return fmt.Sprintf("the rule %s", rule), nil
 	}
 	return "", nil

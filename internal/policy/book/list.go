@@ -40,7 +40,7 @@ func byID(all []Grant) []*Grant {
 
 // from are the grants from an id on, which need not be there any more.
 func from(all []*Grant, id string) []*Grant {
-	i, _ := slices.BinarySearchFunc(all, id, func(g *Grant, id string) int { return strings.Compare(g.ID, id) })
+	i, _ := at(all, id)
 	return all[i:]
 }
 
@@ -65,7 +65,7 @@ func (b *Book) grants(ctx context.Context, in GrantsIn) (GrantsOut, error) {
 	}
 	out.Version = k.Version()
 	now := b.db.Now()
-	for _, g := range from(k.listed(), in.After) {
+	for _, g := range from(k.all(), in.After) {
 		switch {
 		case g.ID == in.After, g.AddedAt == nil && !in.House && g.RevokedAt == nil, g.RevokedAt != nil && !in.Revoked,
 			about != nil && !k.Names(g.Principal, *about), !op.May(ctx, "grant.read", atGrant(g.ID)):

@@ -113,14 +113,14 @@ func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {
 		if in.Version < 0 || in.Version > last {
 			return fault.New(fault.NotFound, "policy.show", "there is no version %d; the last is %d", in.Version, last)
 		}
-		src, _, err := source(tx, tenant, out.Version)
-		if err == nil && in.Version == 0 {
-			src, _, _, err = b.now(ctx, tx, tenant)
+		if out.Version < last || in.Version > 0 {
+			err = out.asItWas(tx, tenant)
+		} else {
+			err = b.asItIs(ctx, tx, tenant, &out)
 		}
 		if err != nil {
 			return err
 		}
-		out.Rules, out.Boundary, out.Labels, out.Grants = src.Rules, src.Boundary, labelViews(src.Labels), len(src.Grants)
 		if in.History {
 			rows, err := tx.Query("SELECT version, change, subject, note, made_by, made_at FROM policy_version WHERE tenant = ? AND "+
 				"version <= ? ORDER BY version", tenant, out.Version)
@@ -135,6 +135,24 @@ func (b *Book) show(ctx context.Context, in ShowIn) (ShowOut, error) {
 		return nil
 	})
 	return out, err
+}
+
+// asItWas fills in an earlier version.
+func (o *ShowOut) asItWas(tx *db.Tx, tenant string) error {
+	rules, d, err := rulesAt(tx, tenant, o.Version)
+	if err != nil {
+		return err
+	}
+	live, _, err := grantsAt(tx, tenant, o.Version)
+	o.Rules, o.Boundary, o.Labels, o.Grants = rules, d.DataBoundary, labelViews(d.Labels), len(live)
+	return err
+}
+
+// asItIs fills in what is in force.
+func (b *Book) asItIs(ctx context.Context, tx *db.Tx, tenant string, o *ShowOut) error {
+	k, err := b.within(ctx, tx, tenant)
+	o.Rules, o.Boundary, o.Labels, o.Grants = k.written.Rules, k.written.Boundary, labelViews(k.written.Labels), k.Grants()
+	return err
 }
 
 func (b *Book) explain(ctx context.Context, in Case) (ExplainOut, error) {
@@ -174,20 +192,17 @@ func (b *Book) test(ctx context.Context, in TestIn) (TestOut, error) {
 	if len(in.Cases) > maxCases {
 		return out, fault.New(fault.Invalid, "policy.test", "there are %d cases; %d are allowed", len(in.Cases), maxCases)
 	}
-	var compiled *policy.Compiled
-	err := b.db.Read(ctx, func(tx *db.Tx) error {
-		src, _, _, err := b.now(ctx, tx, c.Tenant)
-		if err != nil {
-			return err
-		}
-		if in.Rules != nil {
-			src.Rules = *in.Rules
-		}
-		compiled, err = policy.Compile(src)
-		return refusal("policy.test", err)
-	})
+	k, err := b.current(ctx, c.Tenant)
 	if err != nil {
 		return out, err
+	}
+	src := k.written
+	if in.Rules != nil {
+		src.Rules = *in.Rules
+	}
+	compiled, err := k.Changed(policy.Change{Version: k.Version(), Written: &src})
+	if err != nil {
+		return out, refusal("policy.test", err)
 	}
 	for i, cs := range in.Cases {
 		if cs.Actor == "" {

@@ -78,17 +78,8 @@ func (b *Book) vouchedOwners(ctx context.Context, tenant string) []policy.Group 
 
 // Owners are those whose house it is, in the change under way, or outside of one where tx is nil.
 func (b *Book) Owners(ctx context.Context, tx *db.Tx, tenant string) (out []string, err error) {
-	read := func(tx *db.Tx) error {
-		_, d, _, err := b.rulesNow(ctx, tx, tenant)
-		out = writtenOwners(policy.WithOwners(d.Groups))
-		return err
-	}
-	if tx != nil {
-		err = read(tx)
-	} else {
-		err = b.db.Read(ctx, read)
-	}
-	return out, err
+	k, err := b.within(ctx, tx, tenant)
+	return writtenOwners(policy.WithOwners(k.written.Groups)), err
 }
 
 // reown changes who owns the house. Somebody who can prove to be here has to be left.

@@ -63,31 +63,20 @@ func (b *Book) context(ctx context.Context, _ Nothing) (out vocabulary.StrictTen
 	if len(c.Scope) > 0 {
 		who.Ceiling = &policy.Ceiling{Rights: c.Scope}
 	}
-	var mine []policy.ScopedGrant
-	err = b.db.Read(ctx, func(tx *db.Tx) error {
-		src, all, _, err := b.now(ctx, tx, c.Tenant)
-		if err != nil {
-			return err
-		}
-		compiled, err := policy.Compile(src)
-		if err != nil {
-			return err
-		}
-		who.Boundary = src.Boundary
-		chain, dead := append([]policy.PrincipalRef{who.Principal}, who.AuthorityChain...), compiled.Dead()
-		for i := range all {
-			g := &all[i]
-			if g.AddedAt == nil || g.RevokedAt != nil || dead[g.ID] != "" || !g.ExpiresAt.IsZero() && !tx.Now().Before(g.ExpiresAt) ||
-				!slices.ContainsFunc(chain, func(p policy.PrincipalRef) bool { return compiled.Names(g.Principal, p) }) ||
-				!op.May(ctx, "grant.read", atGrant(g.ID)) {
-				continue
-			}
-			mine = append(mine, g.ScopedGrant)
-		}
-		return nil
-	})
+	k, err := b.current(ctx, c.Tenant)
 	if err != nil {
 		return out, err
+	}
+	who.Boundary = k.written.Boundary
+	var mine []policy.ScopedGrant
+	chain, now := append([]policy.PrincipalRef{who.Principal}, who.AuthorityChain...), b.db.Now()
+	for _, g := range k.all() {
+		if g.AddedAt == nil || g.RevokedAt != nil || k.Dead()[g.ID] != "" || !g.ExpiresAt.IsZero() && !now.Before(g.ExpiresAt) ||
+			!slices.ContainsFunc(chain, func(p policy.PrincipalRef) bool { return k.Names(g.Principal, p) }) ||
+			!op.May(ctx, "grant.read", atGrant(g.ID)) {
+			continue
+		}
+		mine = append(mine, g.ScopedGrant)
 	}
 	out = vocabulary.Context(&who, mine)
 	if c.Token != "" {

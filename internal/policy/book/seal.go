@@ -48,56 +48,48 @@ func (s *storedGrant) live(tenant string) op.Sealed {
 	return sealGrant(tenant, s.id, s.body, &g)
 }
 
-// vouched counts the journal's changes of what a policy is made of.
-func (b *Book) vouched() (turn int64) {
-	if b.Vouch.Asks() {
-		for _, kind := range []string{"grant", "denial", "rules", "owner", "adoption"} {
-			turn = max(turn, b.Vouch.Turn(kind))
-		}
-	}
-	return turn
+// writtenNow is what stands beside the grants, in its newest form. lost says that the journal vouches for one that is nowhere.
+func (b *Book) writtenNow(ctx context.Context, tx *db.Tx, tenant string) (src policy.Source, d data, lost bool, err error) {
+	rules, d, lost, err := b.rulesNow(ctx, tx, tenant)
+	return policy.Source{Tenant: tenant, Rules: rules, Boundary: d.DataBoundary, Labels: d.Labels, Groups: d.Groups}, d, lost, err
 }
 
-// now reads the newest policy: the rows, as far as the journal vouches for them. lost says that the rules are not among them.
-func (b *Book) now(ctx context.Context, tx *db.Tx, tenant string) (src policy.Source, all []Grant, lost bool, err error) {
-	v, err := head(tx, tenant)
-	if err != nil {
-		return src, nil, false, err
+// keeps are the rules about what the house keeps from a tenant.
+func (b *Book) keeps(tenant string) string {
+	if b.Keeps == nil {
+		return ""
 	}
-	src = policy.Source{Tenant: tenant, Version: v}
-	rules, d, lost, err := b.rulesNow(ctx, tx, tenant)
-	if err != nil {
-		return src, nil, false, err
-	}
-	src.Rules, src.Boundary, src.Labels, src.Groups = rules, d.DataBoundary, d.Labels, d.Groups
-	live, revoked, err := b.grantsNow(ctx, tx, tenant)
-	if err != nil {
-		return src, nil, false, err
-	}
-	for _, g := range live {
-		src.Grants = append(src.Grants, g.ScopedGrant)
-	}
-	return src, append(live, revoked...), lost, nil
+	return b.Keeps(tenant)
 }
 
 // shows are the ways in which a person at a terminal sees what is wrong and what to type, or gets to the panel, before proving to be there.
 const shows = `["audit.adopted", "audit.verify", "server.status", "server.findings", "signin.link"]`
 
-// inForce is the newest policy and what holds beside it: where a denial or the rules that the journal vouches for are gone, nobody
-// knows what they forbade, and only people may act until one of them mends it.
-func (b *Book) inForce(ctx context.Context, tx *db.Tx, tenant string) (policy.Source, []Grant, error) {
-	src, all, lost, err := b.now(ctx, tx, tenant)
+// load reads the newest policy whole: the rows, as far as the journal vouches for them, and what holds beside them. Where a denial or the
+// rules that the journal vouches for are gone, nobody knows what they forbade, and only people may act until one of them mends it.
+func (b *Book) load(ctx context.Context, tx *db.Tx, tenant string, version int64, now vouched) (k known, err error) {
+	src, d, lost, err := b.writtenNow(ctx, tx, tenant)
 	if err != nil {
-		return src, nil, err
+		return k, err
 	}
-	if b.Keeps != nil {
-		src.Rules += b.Keeps(tenant)
+	live, revoked, err := b.grantsNow(ctx, tx, tenant)
+	if err != nil {
+		return k, err
+	}
+	all := append(live, revoked...)
+	k = known{written: src, away: d.Away, vouched: now, listing: listing{old: byID(all)}}
+	src.Version, src.Rules = version, src.Rules+b.keeps(tenant)
+	for i := range live {
+		src.Grants = append(src.Grants, live[i].ScopedGrant)
 	}
 	if why := b.lockdown(ctx, tenant, all, lost); why != "" {
+		k.locked = true
 		src.Rules += "\n@id(\"rows-missing\") @reason(\"" + why + "\") forbid (principal, action, resource) unless { principal is Person || " +
 			"principal is Local && (action == Action::\"view\" || " + shows + ".contains(context.op)) };\n"
 	}
-	return src, all, nil
+	k.rules = src.Rules
+	k.Compiled, err = policy.Compile(src)
+	return k, err
 }
 
 // lockdown says why only people may act, or "".

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/internal/db"
@@ -95,12 +96,26 @@ func putRules(ctx context.Context, tx *db.Tx, tenant string, version int64, rule
 	return err
 }
 
+const selectGrant = `SELECT id, body, added_version, added_by, added_at, revoked_version, revoked_by, revoked_at FROM policy_grant
+	WHERE tenant = ?`
+
 // storedGrants reads the rows of grants up to a version.
 func storedGrants(tx *db.Tx, tenant string, version int64) ([]storedGrant, error) {
-	rows, err := tx.Query(`SELECT id, body, added_by, added_at, revoked_version, revoked_by, revoked_at FROM policy_grant
-		WHERE tenant = ? AND added_version <= ? ORDER BY added_version, id`, tenant, version)
+	return scanGrants(tx.Query(selectGrant+" AND added_version <= ? ORDER BY added_version, id", tenant, version))
+}
+
+// rowOfGrant reads the row of one grant, where there is one.
+func rowOfGrant(tx *db.Tx, tenant, id string) (s storedGrant, there bool, err error) {
+	all, err := scanGrants(tx.Query(selectGrant+" AND id = ?", tenant, id))
+	if len(all) > 0 {
+		s, there = all[0], true
+	}
+	return s, there, err
+}
+
+func scanGrants(rows *sql.Rows, err error) ([]storedGrant, error) {
 	return db.Collect(rows, err, func(rows *sql.Rows) (s storedGrant, err error) {
-		return s, rows.Scan(&s.id, &s.body, &s.addedBy, &s.addedAt, &s.revokedVersion, &s.revokedBy, &s.revokedAt)
+		return s, rows.Scan(&s.id, &s.body, &s.addedVersion, &s.addedBy, &s.addedAt, &s.revokedVersion, &s.revokedBy, &s.revokedAt)
 	})
 }
 
@@ -120,27 +135,17 @@ func grantsAt(tx *db.Tx, tenant string, version int64) (live, revoked []Grant, e
 
 // assemble puts the house's own grants and those that were given together; lifted are the house's own that were taken back.
 func assemble(stored []storedGrant, lifted map[string]bool) (live, revoked []Grant, err error) {
-	house := map[string]policy.ScopedGrant{}
-	for _, g := range policy.DefaultGrants() {
-		house[g.ID] = g
-	}
 	var given []Grant
 	for _, s := range stored {
-		g := Grant{AddedBy: s.addedBy, AddedAt: whenever(s.addedAt)}
-		if own, ok := house[s.id]; ok {
-			g.ScopedGrant, g.AddedBy, g.AddedAt = own, "", nil
-		} else if strings.HasPrefix(s.id, "default-") || s.body == "" {
-			continue // one of the house's own that this program no longer has, or one whose row was lost before it was taken back
-		} else if err := json.Unmarshal([]byte(s.body), &g.ScopedGrant); err != nil {
-			return nil, nil, fmt.Errorf("read the grant %s: %w", s.id, err)
-		}
-		if s.over {
-			g.RevokedBy, g.RevokedAt = s.revokedBy, whenever(s.revokedAt)
-			revoked = append(revoked, g)
-			continue
-		}
-		if g.Source != policy.Default && g.Source != policy.Fallback {
-			given = append(given, g)
+		g, err := s.read()
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case g == nil:
+		case s.over:
+			revoked = append(revoked, *g)
+		case g.AddedAt != nil:
+			given = append(given, *g)
 		}
 	}
 	for _, g := range policy.DefaultGrants() {
@@ -151,10 +156,38 @@ func assemble(stored []storedGrant, lifted map[string]bool) (live, revoked []Gra
 	return append(live, given...), revoked, nil
 }
 
+// ofTheHouse are the house's own grants by their ids.
+var ofTheHouse = sync.OnceValue(func() map[string]policy.ScopedGrant {
+	all := map[string]policy.ScopedGrant{}
+	for _, g := range policy.DefaultGrants() {
+		all[g.ID] = g
+	}
+	return all
+})
+
+// read is the grant of a row; nil for one of the house's own that this program no longer has, or one whose row was lost before it was
+// taken back.
+func (s *storedGrant) read() (*Grant, error) {
+	g := Grant{AddedBy: s.addedBy, AddedAt: whenever(s.addedAt)}
+	if own, ok := ofTheHouse()[s.id]; ok {
+		g.ScopedGrant, g.AddedBy, g.AddedAt = own, "", nil
+	} else if strings.HasPrefix(s.id, "default-") || s.body == "" {
+		return nil, nil
+	} else if err := json.Unmarshal([]byte(s.body), &g.ScopedGrant); err != nil {
+		return nil, fmt.Errorf("read the grant %s: %w", s.id, err)
+	} else if g.Source == policy.Default || g.Source == policy.Fallback {
+		return nil, nil // only the house's own are that
+	}
+	if s.over {
+		g.RevokedBy, g.RevokedAt = s.revokedBy, whenever(s.revokedAt)
+	}
+	return &g, nil
+}
+
 type storedGrant struct {
-	id, body, addedBy, revokedBy       string
-	addedAt, revokedVersion, revokedAt int64
-	over                               bool // it was taken back
+	id, body, addedBy, revokedBy                     string
+	addedVersion, addedAt, revokedVersion, revokedAt int64
+	over                                             bool // it was taken back
 }
 
 func whenever(micros int64) *time.Time {
@@ -163,19 +196,4 @@ func whenever(micros int64) *time.Time {
 	}
 	t := db.Time(micros)
 	return &t
-}
-
-// source reads a whole policy as of a version.
-func source(tx *db.Tx, tenant string, version int64) (policy.Source, []Grant, error) {
-	src := policy.Source{Tenant: tenant, Version: version}
-	rules, d, err := rulesAt(tx, tenant, version)
-	if err != nil {
-		return src, nil, err
-	}
-	src.Rules, src.Boundary, src.Labels, src.Groups = rules, d.DataBoundary, d.Labels, d.Groups
-	live, revoked, err := grantsAt(tx, tenant, version)
-	for _, g := range live {
-		src.Grants = append(src.Grants, g.ScopedGrant)
-	}
-	return src, append(live, revoked...), err
 }

@@ -17,36 +17,31 @@ func (b *Book) Waits(ctx context.Context, tx *db.Tx, tenant, principal string) (
 	if err != nil {
 		return nil, err
 	}
-	read := func(tx *db.Tx) error {
-		out = nil
-		src, _, err := b.inForce(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		for _, g := range src.Grants {
-			if g.Principal == who && g.Effect != policy.Deny && (g.ExpiresAt.IsZero() || tx.Now().Before(g.ExpiresAt)) {
-				var may []string
-				for _, p := range g.Permissions {
-					may = append(may, string(p))
-				}
-				out = append(out, fmt.Sprintf("%s: %s %s on %s", g.ID, g.Effect, strings.Join(may, ", "), g.Scope.Root))
-			}
-		}
-		for _, g := range src.Groups {
-			if slices.Contains(g.Members, who) {
-				out = append(out, "the group "+g.Name+" holds it")
-			}
-		}
-		if strings.Contains(src.Rules, fmt.Sprintf("::%q", who.ID)) {
-			out = append(out, "the rules name it: tandem policy show")
-		}
-		slices.Sort(out)
-		return nil
+	k, err := b.within(ctx, tx, tenant)
+	if err != nil {
+		return nil, err
 	}
+	now := b.db.Now()
 	if tx != nil {
-		err = read(tx)
-		return out, err
+		now = tx.Now()
 	}
-	err = b.db.Read(ctx, read)
-	return out, err
+	for _, g := range k.all() {
+		if g.RevokedAt == nil && g.Principal == who && g.Effect != policy.Deny && (g.ExpiresAt.IsZero() || now.Before(g.ExpiresAt)) {
+			var may []string
+			for _, p := range g.Permissions {
+				may = append(may, string(p))
+			}
+			out = append(out, fmt.Sprintf("%s: %s %s on %s", g.ID, g.Effect, strings.Join(may, ", "), g.Scope.Root))
+		}
+	}
+	for _, g := range k.written.Groups {
+		if slices.Contains(g.Members, who) {
+			out = append(out, "the group "+g.Name+" holds it")
+		}
+	}
+	if strings.Contains(k.written.Rules, fmt.Sprintf("::%q", who.ID)) {
+		out = append(out, "the rules name it: tandem policy show")
+	}
+	slices.Sort(out)
+	return out, nil
 }

@@ -3,10 +3,8 @@ package book
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"tandem/internal/db"
 	"tandem/internal/op"
 	"tandem/internal/policy"
 )
@@ -30,12 +28,13 @@ const maxNeeds = 32
 
 // trial is a policy that is changed until it answers yes.
 type trial struct {
-	src   policy.Source
-	ref   policy.PrincipalRef
-	chain []policy.PrincipalRef
-	req   policy.Request
-	wants Wants
-	out   *WhyNotOut
+	*policy.Compiled
+	written policy.Source // what stands beside the grants, for when that changes
+	ref     policy.PrincipalRef
+	chain   []policy.PrincipalRef
+	req     policy.Request
+	wants   Wants
+	out     *WhyNotOut
 }
 
 func (b *Book) whyNot(ctx context.Context, in Case) (WhyNotOut, error) {
@@ -52,20 +51,22 @@ func (b *Book) whyNot(ctx context.Context, in Case) (WhyNotOut, error) {
 	if t.ref, t.chain, err = b.who(ctx, c.Tenant, in.Actor); err != nil {
 		return out, err
 	}
-	if err := b.db.Read(ctx, func(tx *db.Tx) error { t.src, _, err = b.inForce(ctx, tx, c.Tenant); return err }); err != nil {
+	k, err := b.current(ctx, c.Tenant)
+	if err != nil {
 		return out, err
 	}
+	t.Compiled, t.written = k.Compiled, k.written
+	t.written.Rules = k.rules
 	out.Actor = t.ref.String()
 	for first := true; len(out.Needs) < maxNeeds; first = false {
-		compiled, err := policy.Compile(t.src)
-		if err != nil {
-			return out, refusal("policy.why_not", err)
-		}
-		d := t.decide(compiled, t.ref, t.chain)
+		d := t.decide(t.Compiled, t.ref, t.chain)
 		if first {
 			out.Answer = answer(d)
 		}
-		if out.Then = d.Effect.String(); !t.mend(compiled, d) {
+		out.Then = d.Effect.String()
+		if more, err := t.mend(d); err != nil {
+			return out, refusal("policy.why_not", err)
+		} else if !more {
 			break
 		}
 	}
@@ -96,7 +97,7 @@ func (t *trial) beside() {
 }
 
 func (t *trial) decide(c *policy.Compiled, ref policy.PrincipalRef, chain []policy.PrincipalRef) policy.Decision {
-	view := c.View(policy.StrictTenantContext{Tenant: t.src.Tenant, Principal: ref, AuthorityChain: chain}, t.req.Now)
+	view := c.View(policy.StrictTenantContext{Tenant: t.written.Tenant, Principal: ref, AuthorityChain: chain}, t.req.Now)
 	d := view.Decide(led(t.req))
 	if as := view.Decide(t.req); narrower(as, d) {
 		d = as
@@ -108,40 +109,49 @@ func (t *trial) needs(next, what string, args ...any) {
 	t.out.Needs = append(t.out.Needs, Need{What: fmt.Sprintf(what, args...), Next: next})
 }
 
+// try goes on with a policy that is different.
+func (t *trial) try(to policy.Change) (more bool, err error) {
+	to.Version = t.Version()
+	c, err := t.Changed(to)
+	if err == nil {
+		t.Compiled = c
+	}
+	return err == nil, err
+}
+
 // mend changes the policy by what is in the way now. It says no where nothing is, or where only a person can tell how.
-func (t *trial) mend(c *policy.Compiled, d policy.Decision) bool {
+func (t *trial) mend(d policy.Decision) (more bool, err error) {
 	switch {
 	case d.Effect == policy.Allow:
-		return false
+		return false, nil
 	case d.House() && d.Effect == policy.Ask:
 		line := t.line(t.ref, led(t.req).Resource, policy.Suggest(t.req.Tool, t.req.Facts))
 		t.needs(line, "an approval of this very call, by %s; or a grant, so that nobody has to be asked",
 			strings.Join(names(d.Approvers), " or "))
-		return false
+		return false, nil
 	case d.Effect == policy.Ask:
 		t.needs("tandem approvals", "an approval of this very call, by %s, because %s asks", strings.Join(names(d.Approvers), " or "), said(d.By))
-		return false
+		return false, nil
 	case d.Code == policy.CodeNoGrant:
-		return t.grant(c, d.Class)
+		return t.grant(d.Class)
 	case d.Code == policy.CodeDenied:
 		id := strings.TrimPrefix(d.By, "grant:")
-		n, whose := len(t.src.Grants), ""
-		for i := range t.src.Grants {
-			if g := &t.src.Grants[i]; g.ID == id && g.Principal != t.ref {
-				whose = fmt.Sprintf(", for %s and all of %s", g.Principal, g.Scope.Root)
-			}
+		g, whose := t.Grant(id), ""
+		if g != nil && g.Principal != t.ref {
+			whose = fmt.Sprintf(", for %s and all of %s", g.Principal, g.Scope.Root)
 		}
-		t.src.Grants = slices.DeleteFunc(t.src.Grants, func(g policy.ScopedGrant) bool { return g.ID == id || g.DelegationID == id })
 		t.needs("tandem grant revoke "+id, "the denial %s is taken back%s: %s", id, whose, d.Reason)
-		return len(t.src.Grants) < n
+		if g != nil {
+			return t.try(policy.Change{TakenBack: []string{id}})
+		}
 	case d.Code == policy.CodeBoundary:
 		t.needs("tandem policy edit", "data of the class %s may pass", d.Class)
-		t.src.Boundary = policy.DataBoundary{}
-		return true
+		t.written.Boundary = policy.DataBoundary{}
+		return t.try(policy.Change{Written: &t.written})
 	case d.Code == policy.CodePresence && t.ref.Kind == policy.Person && !t.req.Present:
 		t.needs("", "%s proves to be present, with a PIN or a passkey", t.ref)
 		t.req.Present = true
-		return true
+		return true, nil
 	case d.Code == policy.CodePresence:
 		t.needs("", "a person does it, who is present: %s never may", t.ref)
 	case d.Code == policy.CodeForbidden || d.Code == policy.CodeRuleError:
@@ -149,20 +159,19 @@ func (t *trial) mend(c *policy.Compiled, d policy.Decision) bool {
 	default:
 		t.needs("", "%s", d.Reason)
 	}
-	return false
+	return false, nil
 }
 
 // grant gives what is lacking to everybody of the chain who lacks it: an actor may what all for whom it acts may, too.
-func (t *trial) grant(c *policy.Compiled, class policy.DataClass) bool {
+func (t *trial) grant(class policy.DataClass) (more bool, err error) {
 	right, err := policy.ParseRight(t.req.Right)
 	if err != nil {
-		return false
+		return false, nil
 	}
-	given := false
+	var given []policy.ScopedGrant
 	for i, p := range append([]policy.PrincipalRef{t.ref}, t.chain...) {
 		id := fmt.Sprint("why-not-", i)
-		tried := slices.ContainsFunc(t.src.Grants, func(g policy.ScopedGrant) bool { return g.ID == id })
-		if d := t.decide(c, p, nil); tried || d.Code != policy.CodeNoGrant && (i > 0 || len(t.chain) > 0) {
+		if d := t.decide(t.Compiled, p, nil); t.Grant(id) != nil || d.Code != policy.CodeNoGrant && (i > 0 || len(t.chain) > 0) {
 			continue
 		}
 		g := policy.ScopedGrant{ID: id, Principal: p, Source: policy.Direct, Effect: policy.Allow,
@@ -183,20 +192,18 @@ func (t *trial) grant(c *policy.Compiled, class policy.DataClass) bool {
 			line += " --class " + string(class)
 		}
 		t.needs(line, "a grant to %s for %s to %s", right.Permission, g.Scope.Root, p)
-		t.src.Grants = append(t.src.Grants, g)
-		given = true
+		given = append(given, g)
 	}
-	if !given {
+	if len(given) == 0 {
 		t.needs("tandem policy edit", "a rule that permits it: a grant alone does not")
+		return false, nil
 	}
-	return given
+	return t.try(policy.Change{Given: given})
 }
 
 // enough says whether a grant is what somebody lacks.
 func (t *trial) enough(p policy.PrincipalRef, g policy.ScopedGrant) bool {
-	src := t.src
-	src.Grants = append(slices.Clone(src.Grants), g)
-	c, err := policy.Compile(src)
+	c, err := t.Changed(policy.Change{Given: []policy.ScopedGrant{g}})
 	return err == nil && t.decide(c, p, nil).Code != policy.CodeNoGrant
 }
 
