@@ -16,23 +16,26 @@ func personName(i int) string { return fmt.Sprintf("person%05d", i) }
 func grantName(i int) string { return fmt.Sprintf("grt_%09d", i) }
 
 // fill writes the rows as years of work leave them. The house has nine tenths of everything, the other tenants share the rest.
-func (f *folk) fill() error {
-	for t := range manyTenants {
+func (f *folk) fill(h size) error {
+	for t := range h.tenants {
 		tenant, share := identity.LocalTenant, 10
 		if t > 0 {
-			tenant, share = fmt.Sprintf("ten_%09d", t), 10*(manyTenants-1)
+			tenant, share = fmt.Sprintf("ten_%09d", t), 10*(h.tenants-1)
 		}
 		part := func(n int) int {
-			if t == 0 {
+			if t == 0 && h.tenants > 1 {
 				return n - n/share
+			}
+			if t == 0 {
+				return n
 			}
 			return n / share
 		}
 		if err := f.db.Write(context.Background(), func(tx *db.Tx) error {
-			if err := fillPeople(tx, tenant, part(manyPeople)); err != nil {
+			if err := fillPeople(tx, tenant, part(h.people)); err != nil {
 				return err
 			}
-			return fillPolicy(tx, tenant, part(manyGroups), part(manyGrants), max(part(manyPeople), 1))
+			return fillPolicy(tx, tenant, part(h.groups), part(h.grants), max(part(h.people), 1))
 		}); err != nil {
 			return err
 		}
