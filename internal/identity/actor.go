@@ -29,6 +29,7 @@ type Actor struct {
 	Kind       op.Kind    `json:"kind" jsonschema:"person, agent, session, service or local"`
 	Name       string     `json:"name" jsonschema:"unique in the tenant"`
 	For        string     `json:"for,omitempty" jsonschema:"the id of the actor on whose behalf it acts"`
+	ForName    string     `json:"for_name,omitempty" jsonschema:"that one's name, in lists"`
 	CreatedAt  time.Time  `json:"created_at"`
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 }

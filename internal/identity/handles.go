@@ -6,7 +6,7 @@ import "tandem/internal/op"
 const (
 	ActorAdd     = op.Def[AddIn, *Actor]("actor.add")
 	ActorDisable = op.Def[NameIn, OK]("actor.disable")
-	ActorList    = op.Def[Nothing, ActorsOut]("actor.list")
+	ActorList    = op.Def[ActorsIn, ActorsOut]("actor.list")
 	ActorWhoami  = op.Def[Nothing, WhoOut]("actor.whoami")
 
 	AssertionKeyAdd    = op.Def[SignerIn, *Signer]("assertion.key_add")
@@ -19,7 +19,7 @@ const (
 
 	JoinEnter   = op.Def[EnterIn, MintOut]("join.enter")
 	JoinInvite  = op.Def[InviteIn, InviteOut]("join.invite")
-	JoinInvites = op.Def[Nothing, InvitesOut]("join.invites")
+	JoinInvites = op.Def[PageIn, InvitesOut]("join.invites")
 	JoinRedeem  = op.Def[RedeemIn, MintOut]("join.redeem")
 	JoinRevoke  = op.Def[InviteRef, OK]("join.revoke")
 
@@ -62,12 +62,12 @@ const (
 	TenantErase   = op.Def[EraseIn, EraseOut]("tenant.erase")
 	TenantInvite  = op.Def[TenantInviteIn, InviteOut]("tenant.invite")
 	TenantLimit   = op.Def[TenantLimitIn, *Tenant]("tenant.limit")
-	TenantList    = op.Def[Nothing, TenantsOut]("tenant.list")
+	TenantList    = op.Def[PageIn, TenantsOut]("tenant.list")
 	TenantResume  = op.Def[TenantRef, *Tenant]("tenant.resume")
 	TenantShow    = op.Def[TenantRef, *Tenant]("tenant.show")
 	TenantSuspend = op.Def[SuspendIn, *Tenant]("tenant.suspend")
 
-	TokenList   = op.Def[Nothing, TokensOut]("token.list")
+	TokenList   = op.Def[TokensIn, TokensOut]("token.list")
 	TokenNew    = op.Def[MintIn, MintOut]("token.new")
 	TokenRevoke = op.Def[TokenIn, OK]("token.revoke")
 )

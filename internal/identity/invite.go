@@ -70,9 +70,10 @@ type JoinedBy struct {
 	At   time.Time `json:"at"`
 }
 
-// InvitesOut lists invitations, the newest first.
+// InvitesOut is a page of invitations, the newest first.
 type InvitesOut struct {
 	Invites []*Invitation `json:"invites"`
+	More    bool          `json:"more,omitempty"`
 }
 
 // InviteRef names an invitation.
@@ -94,7 +95,7 @@ func (r *Room) inviteOps() []op.Op {
 			func(InviteIn) op.Resource { return tokenAt("invite") }, r.inviteOp),
 		JoinInvites.Read(op.Spec{Right: "token.read", Method: "GET", Path: "/invite", MCP: "-",
 			Doc: "List invitations with who came by them, until a month after they end; never the invitations themselves."},
-			func(Nothing) op.Resource { return tokenAt("invite") }, r.invites),
+			func(PageIn) op.Resource { return tokenAt("invite") }, r.invites),
 		JoinRevoke.State(op.Spec{Right: "token.revoke", Present: true, Method: "DELETE", Path: "/invite/{id}", People: true,
 			MCP: "-", Doc: "Revoke an invitation: nobody joins with it any more. Who did stays."},
 			func(in InviteRef) op.Resource { return tokenAt(in.ID) }, r.revokeInvite),
@@ -233,20 +234,30 @@ func (r *Room) cameBy(ctx context.Context, tx *db.Tx, v inviteRow, name string) 
 	return r.CameBy(tx, CameBy{Tenant: v.tenant, Invite: v.id, Name: name, From: c.Source, Left: v.uses - v.used})
 }
 
-func (r *Room) invites(ctx context.Context, _ Nothing) (InvitesOut, error) {
+func (r *Room) invites(ctx context.Context, in PageIn) (InvitesOut, error) {
 	tenant, out := op.CallerFrom(ctx).Tenant, InvitesOut{Invites: []*Invitation{}}
-	rows, err := r.db.Query(ctx, "SELECT "+inviteColumns+" FROM invite WHERE tenant = ? ORDER BY created_at DESC, id", tenant)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (inviteRow, error) { return scanInvite(rows) })
+	limit, err := atMost(string(JoinInvites), in.Limit)
 	if err != nil {
 		return out, err
 	}
-	byID := map[string]*Invitation{}
+	rows, err := r.db.Query(ctx, "SELECT "+inviteColumns+" FROM invite WHERE tenant = ? AND (? = '' OR id < ?) ORDER BY id DESC LIMIT ?",
+		tenant, in.After, in.After, limit+1)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (inviteRow, error) { return scanInvite(rows) })
+	if err != nil || len(all) == 0 {
+		return out, err
+	}
+	if out.More = len(all) > limit; out.More {
+		all = all[:limit]
+	}
+	byID, ids := map[string]*Invitation{}, []any{tenant}
 	for _, v := range all {
+		ids = append(ids, v.id)
 		byID[v.id] = &Invitation{ID: v.id, Uses: v.uses, Used: v.used, Person: v.person, CreatedAt: db.Time(v.created), CreatedBy: v.by,
 			ExpiresAt: db.Time(v.expires), RevokedAt: optional(v.revoked)}
 		out.Invites = append(out.Invites, byID[v.id])
 	}
-	rows, err = r.db.Query(ctx, "SELECT invite, actor, source, used_at FROM invite_use WHERE tenant = ? ORDER BY used_at, actor", tenant)
+	rows, err = r.db.Query(ctx, "SELECT invite, actor, source, used_at FROM invite_use WHERE tenant = ? AND invite IN (?"+
+		strings.Repeat(", ?", len(all)-1)+") ORDER BY used_at, actor", ids...)
 	_, err = db.Collect(rows, err, func(rows *sql.Rows) (j JoinedBy, err error) {
 		var invite string
 		var at int64

@@ -12,6 +12,43 @@ import (
 
 // A house may have ten thousand people. They are read by their names, a page at a time, and what belongs to them for that page alone.
 
+// PageIn asks for a page of a list.
+type PageIn struct {
+	After string `json:"after,omitempty" jsonschema:"only those behind this id: the last of the page before"`
+	Limit int    `json:"limit,omitempty" jsonschema:"at most this many, 500 unless told, 1000 at most"`
+}
+
+// pages read rows in their order, so many at a time.
+type pages[R any] struct {
+	size  int
+	place func(R) string
+	read  func(after string) ([]R, error)
+	seen  func(R) bool
+}
+
+// from is the page behind a place. The mask leaves out rows, so that as many are read as it takes until the page is full.
+func (p *pages[R]) from(after string, limit int) (found []R, more bool, err error) {
+	for {
+		rows, err := p.read(after)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, row := range rows {
+			after = p.place(row)
+			switch {
+			case !p.seen(row):
+			case len(found) == limit:
+				return found, true, nil
+			default:
+				found = append(found, row)
+			}
+		}
+		if len(rows) < p.size {
+			return found, false, nil
+		}
+	}
+}
+
 const listed, mostListed = 500, 1000
 
 func atMost(where string, limit int) (int, error) {
@@ -34,28 +71,17 @@ func (r *Room) people(ctx context.Context, in PeopleIn) (PeopleOut, error) {
 	if like != "" {
 		page = mostListed
 	}
-	var found []*Actor
-	for after := in.After; ; { // the mask and the name leave out rows, so pages are read until one is full
-		rows, err := collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND name > ? AND kind = ? "+
+	people := pages[*Actor]{size: page, place: func(a *Actor) string { return a.Name }, read: func(after string) ([]*Actor, error) {
+		return collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND name > ? AND kind = ? "+
 			"ORDER BY name LIMIT ?", tenant, after, op.Person, page))
-		if err != nil {
-			return out, err
-		}
-		for _, a := range rows {
-			after = a.Name
-			if !strings.Contains(strings.ToLower(a.Name), like) || !op.May(ctx, "actor.read", actorAt(a.Name)) {
-				continue
-			}
-			if len(found) == limit {
-				out.More = true
-				break
-			}
-			found = append(found, a)
-		}
-		if out.More || len(rows) < page {
-			break
-		}
+	}, seen: func(a *Actor) bool {
+		return strings.Contains(strings.ToLower(a.Name), like) && op.May(ctx, "actor.read", actorAt(a.Name))
+	}}
+	found, more, err := people.from(in.After, limit)
+	if err != nil {
+		return out, err
 	}
+	out.More = more
 	out.People, err = r.humans(ctx, tenant, found)
 	return out, err
 }

@@ -76,3 +76,96 @@ func TestPeopleAreReadInPages(t *testing.T) {
 		}
 	})
 }
+
+// Actors, tokens, invitations and tenants are read in pages, too: each is met once, in order, and no page has more than was asked for.
+func TestEveryListOfIdentityHasPages(t *testing.T) {
+	const many, limit = 23, 5
+	eachDatabase(t, func(t *testing.T, h *house) {
+		ctx := op.WithMay(owner(""), func(string, op.Resource) bool { return true })
+		err := h.db.Write(t.Context(), func(tx *db.Tx) error {
+			for i := range many {
+				name := fmt.Sprintf("q%05d", i)
+				for _, row := range []struct {
+					sql  string
+					args []any
+				}{
+					{"INSERT INTO actor (" + actorColumns + ") VALUES (?, ?, ?, ?, ?, 1, 0)",
+						[]any{LocalTenant, "act_" + name, op.Agent, name, WellKnown(Owner)}},
+					{`INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at)
+						VALUES (?, ?, ?, ?, '', 0, 1, '', 0, 0, 0)`, []any{LocalTenant, "tok_" + name, "act_" + name, []byte("t" + name)}},
+					{"INSERT INTO invite (" + inviteColumns + ") VALUES (?, ?, '', ?, 1, 0, 1, 2, 0, '')",
+						[]any{LocalTenant, "inv_" + name, []byte("i" + name)}},
+					{"INSERT INTO tenant (id, name, created_at, state, reason, created_by, changed_at) VALUES (?, ?, 1, 'active', '', '', 0)",
+						[]any{"ten_" + name, name}},
+				} {
+					if _, err := tx.Exec(row.sql, row.args...); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []struct {
+			what string
+			page func(after string) (ids []string, more bool, err error)
+			last string
+		}{
+			{"actors", func(after string) (ids []string, more bool, err error) {
+				out, err := h.actors(ctx, ActorsIn{After: after, Limit: limit})
+				for _, a := range out.Actors {
+					ids = append(ids, a.Name)
+					if a.Name[0] == 'q' && a.ForName != Owner {
+						t.Errorf("%s acts for %q", a.Name, a.ForName)
+					}
+				}
+				return ids, out.More, err
+			}, "q00022"},
+			{"tokens", func(after string) (ids []string, more bool, err error) {
+				out, err := h.tokens(ctx, TokensIn{After: after, Limit: limit})
+				for _, v := range out.Tokens {
+					ids = append(ids, v.ID)
+				}
+				return ids, out.More, err
+			}, "tok_q00022"},
+			{"invitations", func(after string) (ids []string, more bool, err error) {
+				out, err := h.invites(ctx, PageIn{After: after, Limit: limit})
+				for _, v := range out.Invites {
+					ids = append(ids, v.ID)
+				}
+				return ids, out.More, err
+			}, "inv_q00000"},
+			{"tenants", func(after string) (ids []string, more bool, err error) {
+				out, err := h.tenants(ctx, PageIn{After: after, Limit: limit})
+				for _, v := range out.Tenants {
+					ids = append(ids, v.ID)
+				}
+				return ids, out.More, err
+			}, "ten_q00022"},
+		} {
+			var met []string
+			for after, more := "", true; more; {
+				ids, behind, err := l.page(after)
+				if err != nil || len(ids) > limit || behind && len(ids) != limit || len(met) > 2*many+10 {
+					t.Fatalf("%s: a page of %d, more %v: %v", l.what, len(ids), behind, err)
+				}
+				if met, more = append(met, ids...), behind; more {
+					after = ids[len(ids)-1]
+				}
+			}
+			sorted := slices.Clone(met)
+			slices.Sort(sorted)
+			if len(slices.Compact(sorted)) != len(met) || len(met) < many || !slices.Contains(met, l.last) {
+				t.Errorf("%s: %v", l.what, met)
+			}
+		}
+		if out, err := h.actors(ctx, ActorsIn{ID: "q00003"}); err != nil || len(out.Actors) != 1 {
+			t.Errorf("one by name: %+v, %v", out, err)
+		}
+		if out, err := h.tokens(ctx, TokensIn{Actor: "q00003"}); err != nil || len(out.Tokens) != 1 || out.Tokens[0].ID != "tok_q00003" {
+			t.Errorf("the tokens of one: %+v, %v", out, err)
+		}
+	})
+}

@@ -2,7 +2,6 @@ package identity
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
@@ -15,9 +14,10 @@ import (
 // Nothing is an empty input.
 type Nothing struct{}
 
-// ActorsOut lists actors.
+// ActorsOut is a page of actors, by name.
 type ActorsOut struct {
 	Actors []*Actor `json:"actors"`
+	More   bool     `json:"more,omitempty"`
 }
 
 // AddIn adds an actor.
@@ -53,9 +53,10 @@ type MintOut struct {
 	Secret string `json:"secret" jsonschema:"shown this once"`
 }
 
-// TokensOut lists tokens.
+// TokensOut is a page of tokens, by their ids: the oldest first.
 type TokensOut struct {
 	Tokens []*Token `json:"tokens"`
+	More   bool     `json:"more,omitempty"`
 }
 
 // TokenIn names a token.
@@ -92,7 +93,7 @@ func (r *Room) Ops() []op.Op {
 			func(Nothing) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.whoami),
 		ActorList.Read(op.Spec{Right: "actor.read", Masked: true, Method: "GET", Path: "/actor",
 			Doc: "List the actors: people, agents, sessions and services."},
-			func(Nothing) op.Resource { return actorAt("") }, r.actors),
+			func(ActorsIn) op.Resource { return actorAt("") }, r.actors),
 		ActorAdd.State(op.Spec{Right: "actor.write", Method: "POST", Path: "/actor", Status: 201, Present: true,
 			Doc: "Add an actor. What it may do is what the policy says of its kind and of its name. Needs a person present."},
 			func(in AddIn) op.Resource { return actorAt(in.Name) }, r.add),
@@ -101,7 +102,7 @@ func (r *Room) Ops() []op.Op {
 			func(in NameIn) op.Resource { return actorAt(in.Name) }, r.disable),
 		TokenList.Read(op.Spec{Right: "token.read", Masked: true, Method: "GET", Path: "/token",
 			Doc: "List tokens with their last use; never the tokens themselves."},
-			func(Nothing) op.Resource { return tokenAt("") }, r.tokens),
+			func(TokensIn) op.Resource { return tokenAt("") }, r.tokens),
 		TokenNew.State(op.Spec{Once: true, Right: "token.mint", Method: "POST", Path: "/token", Status: 201, Present: true,
 			People: true, MCP: "-",
 			Doc: "Make a token for an actor and show it once. Needs a person present."},
@@ -130,21 +131,6 @@ func (r *Room) whoami(ctx context.Context, _ Nothing) (WhoOut, error) {
 		return WhoOut{}, err
 	}
 	return WhoOut{c, has, t.Name}, nil
-}
-
-func (r *Room) actors(ctx context.Context, _ Nothing) (ActorsOut, error) {
-	rows, err := r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? ORDER BY created_at, id", op.CallerFrom(ctx).Tenant)
-	all, err := collectActors(rows, err)
-	if err != nil {
-		return ActorsOut{}, err
-	}
-	out := ActorsOut{Actors: []*Actor{}}
-	for _, a := range all {
-		if op.May(ctx, "actor.read", actorAt(a.Name)) {
-			out.Actors = append(out.Actors, a)
-		}
-	}
-	return out, nil
 }
 
 func (r *Room) add(ctx context.Context, tx *db.Tx, in AddIn) (*Actor, error) {
@@ -197,31 +183,6 @@ func (r *Room) disable(ctx context.Context, tx *db.Tx, in NameIn) (OK, error) {
 		}
 	}
 	return OK{err == nil}, err
-}
-
-func (r *Room) tokens(ctx context.Context, _ Nothing) (TokensOut, error) {
-	rows, err := r.db.Query(ctx, `SELECT t.id, a.name, t.label, t.decides, t.created_at, t.created_by, t.expires_at, t.revoked_at, t.used_at
-		FROM token t JOIN actor a ON a.tenant = t.tenant AND a.id = t.actor WHERE t.tenant = ? ORDER BY t.created_at, t.id`,
-		op.CallerFrom(ctx).Tenant)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Token, error) {
-		var t Token
-		var decides int
-		var created, expires, revoked, used int64
-		err := rows.Scan(&t.ID, &t.Actor, &t.Label, &decides, &created, &t.CreatedBy, &expires, &revoked, &used)
-		t.Decides, t.CreatedAt = decides == 1, db.Time(created)
-		t.ExpiresAt, t.RevokedAt, t.UsedAt = optional(expires), optional(revoked), optional(used)
-		return &t, err
-	})
-	if err != nil {
-		return TokensOut{}, err
-	}
-	out := TokensOut{Tokens: []*Token{}}
-	for _, t := range all {
-		if op.May(ctx, "token.read", tokenAt(t.Actor)) {
-			out.Tokens = append(out.Tokens, t)
-		}
-	}
-	return out, nil
 }
 
 func optional(micros int64) *time.Time {

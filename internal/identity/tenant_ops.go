@@ -37,9 +37,10 @@ type TenantOut struct {
 	Invite InviteOut `json:"invite" jsonschema:"with which its owner logs in, shown this once"`
 }
 
-// TenantsOut lists tenants, the house's own first.
+// TenantsOut is a page of tenants, by their ids: the house's own first, then the oldest.
 type TenantsOut struct {
 	Tenants []*Tenant `json:"tenants"`
+	More    bool      `json:"more,omitempty"`
 }
 
 // TenantRef names a tenant.
@@ -88,7 +89,7 @@ func (r *Room) tenantOps() []op.Op {
 			func(in TenantIn) op.Resource { return tenantAt(in.Name) }, r.createTenant),
 		TenantList.Read(op.Spec{Right: "tenant.read", Masked: true, Method: "GET", Path: "/tenant", MCP: "-",
 			Doc: "List the tenants of this server and whether each is open."},
-			func(Nothing) op.Resource { return tenantAt("") }, r.tenants),
+			func(PageIn) op.Resource { return tenantAt("") }, r.tenants),
 		plan(r, TenantShow.Read(op.Spec{Right: "tenant.read", Method: "GET", Path: "/tenant/{name}", MCP: "-",
 			Doc: "Show a tenant."}, func(in TenantRef) op.Resource { return in.at(in.Name) }, r.showTenant), TenantRef.find),
 		plan(r, TenantInvite.State(admin(op.Spec{Once: true, Method: "POST", Path: "/tenant/{tenant}/invite", Status: 201,
@@ -279,21 +280,25 @@ func (r *Room) turn(ctx context.Context, tx *db.Tx, where, name string, from, to
 	return t, r.Told(inside, tx, where, notes)
 }
 
-func (r *Room) tenants(ctx context.Context, _ Nothing) (TenantsOut, error) {
+func (r *Room) tenants(ctx context.Context, in PageIn) (TenantsOut, error) {
 	out := TenantsOut{Tenants: []*Tenant{}}
-	if ofTheHouse(ctx, string(TenantList)) != nil {
-		return out, nil
+	limit, err := atMost(string(TenantList), in.Limit)
+	if err != nil || ofTheHouse(ctx, string(TenantList)) != nil {
+		return out, err
 	}
-	rows, err := r.db.Query(ctx, "SELECT "+tenantColumns+" FROM tenant WHERE state <> ? ORDER BY created_at, id", TenantErased)
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Tenant, error) { return scanTenant(rows) })
-	for _, t := range all {
-		if r.stands(ctx, t) && op.May(ctx, "tenant.read", tenantAt(t.ID)) {
-			out.Tenants = append(out.Tenants, t)
-			if !t.Limits.None() && err == nil {
-				err = r.use(ctx, t)
-			}
+	tenants := pages[*Tenant]{size: limit + 1, place: func(t *Tenant) string { return t.ID }, read: func(after string) ([]*Tenant, error) {
+		rows, err := r.db.Query(ctx, "SELECT "+tenantColumns+" FROM tenant WHERE state <> ? AND id > ? ORDER BY id LIMIT ?", TenantErased, after,
+			limit+1)
+		return db.Collect(rows, err, func(rows *sql.Rows) (*Tenant, error) { return scanTenant(rows) })
+	}, seen: func(t *Tenant) bool { return r.stands(ctx, t) && op.May(ctx, "tenant.read", tenantAt(t.ID)) }}
+	found, more, err := tenants.from(in.After, limit)
+	for _, t := range found {
+		out.Tenants = append(out.Tenants, t)
+		if !t.Limits.None() && err == nil {
+			err = r.use(ctx, t)
 		}
 	}
+	out.More = more
 	return out, err
 }
 

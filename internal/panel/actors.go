@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -63,10 +64,14 @@ type ActorsView struct {
 	Actors   []ActorRow
 	Tokens   []TokenRow
 	Holders  []string // for whom a token can be made
+	Later    string   // the last of these actors, when others are behind it
 	Minted   string   // a token just made, shown this once
 	Problem  string
 	PIN      bool
 	Passkeys int
+
+	LaterTokens       string // the last of these tokens, likewise
+	After, AfterToken string // which actor and which token this page is behind
 }
 
 // ActorView is one actor, with what they may see and do.
@@ -101,19 +106,31 @@ func actorTone(state string) ui.Tone {
 	return ui.Quiet
 }
 
-func (v *visit) actors() ([]*identity.Actor, error) {
-	out, err := ask(v, identity.ActorList, identity.Nothing{})
-	return out.Actors, err
+// actors are all of them, read a page after the other.
+func (v *visit) actors() (all []*identity.Actor, err error) {
+	for in := (identity.ActorsIn{Limit: 1000}); ; {
+		out, err := ask(v, identity.ActorList, in)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, out.Actors...); !out.More {
+			return all, nil
+		}
+		in.After = all[len(all)-1].Name
+	}
 }
 
-func (v *visit) tokens() ([]TokenRow, error) {
-	out, err := ask(v, identity.TokenList, identity.Nothing{})
-	var rows []TokenRow
+// tokens are a page of them, and the place of the next one.
+func (v *visit) tokens(in identity.TokensIn) (rows []TokenRow, next string, err error) {
+	out, err := ask(v, identity.TokenList, in)
 	for _, t := range out.Tokens {
 		rows = append(rows, TokenRow{ID: t.ID, Label: t.Label, Actor: t.Actor, Decides: t.Decides, Expires: orZero(t.ExpiresAt),
 			LastUse: orZero(t.UsedAt), Revoked: t.RevokedAt != nil})
+		if next = ""; out.More {
+			next = t.ID
+		}
 	}
-	return rows, err
+	return rows, next, err
 }
 
 func orZero(t *time.Time) time.Time {
@@ -123,17 +140,17 @@ func orZero(t *time.Time) time.Time {
 	return *t
 }
 
-// actorRows joins actors with the names they act for and when they last acted.
-func (v *visit) actorRows() ([]ActorRow, error) {
-	all, err := v.actors()
+// actorRows are a page of actors with when they last acted, and the place of the next one.
+func (v *visit) actorRows(in identity.ActorsIn) (rows []ActorRow, next string, err error) {
+	list, err := ask(v, identity.ActorList, in)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	seen, byID := map[string]time.Time{}, map[string]string{}
+	seen := map[string]time.Time{}
 	if v.has(string(journal.AuditLog)) {
 		log, err := ask(v, journal.AuditLog, journal.LogIn{Newest: true, Limit: 1000})
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		for _, e := range log.Entries {
 			if seen[e.Actor].Before(e.Time) {
@@ -141,19 +158,35 @@ func (v *visit) actorRows() ([]ActorRow, error) {
 			}
 		}
 	}
-	for _, a := range all {
-		byID[a.ID] = a.Name
-	}
-	var rows []ActorRow
-	for _, a := range all {
+	for _, a := range list.Actors {
 		state := "active"
 		if a.DisabledAt != nil {
 			state = "disabled"
 		}
-		rows = append(rows, ActorRow{ID: a.ID, Name: a.Name, Kind: string(a.Kind), For: byID[a.For], State: state, LastSeen: seen[a.Name],
+		rows = append(rows, ActorRow{ID: a.ID, Name: a.Name, Kind: string(a.Kind), For: a.ForName, State: state, LastSeen: seen[a.Name],
 			Created: a.CreatedAt})
+		if list.More {
+			next = a.Name
+		}
 	}
-	return rows, nil
+	return rows, next, nil
+}
+
+// actorsShown is how many actors, and how many tokens, a page has.
+const actorsShown = 200
+
+// nextActors and nextTokens lead to the next page of one list, with the other as it is.
+func (a ActorsView) nextActors() string { return actorsHref(a.Later, a.AfterToken) }
+func (a ActorsView) nextTokens() string { return actorsHref(a.After, a.LaterTokens) }
+
+func actorsHref(after, token string) string {
+	q := url.Values{}
+	for name, at := range map[string]string{"after": after, "tokens": token} {
+		if at != "" {
+			q.Set(name, at)
+		}
+	}
+	return "/panel/actors?" + q.Encode()
 }
 
 func (v *visit) actorList(minted, problem string) error {
@@ -162,10 +195,11 @@ func (v *visit) actorList(minted, problem string) error {
 		return err
 	}
 	out := ActorsView{Now: v.now(), Minted: minted, Problem: problem, PIN: m.PIN, Passkeys: m.Passkeys}
-	if out.Actors, err = v.actorRows(); err != nil {
+	out.After, out.AfterToken = v.query("after"), v.query("tokens")
+	if out.Actors, out.Later, err = v.actorRows(identity.ActorsIn{After: out.After, Limit: actorsShown}); err != nil {
 		return err
 	}
-	if out.Tokens, err = v.tokens(); err != nil {
+	if out.Tokens, out.LaterTokens, err = v.tokens(identity.TokensIn{After: out.AfterToken, Limit: actorsShown}); err != nil {
 		return err
 	}
 	for _, a := range out.Actors {
@@ -174,7 +208,10 @@ func (v *visit) actorList(minted, problem string) error {
 		}
 	}
 	s := v.shell("actors", "Actors and tokens")
-	s.Here = "/panel/actors"
+	s.Here = v.r.URL.RequestURI()
+	if v.r.Method != http.MethodGet {
+		s.Here = "/panel/actors"
+	}
 	if minted != "" {
 		s.Here = "" // shown this once: the page must not replace itself
 	}
@@ -191,7 +228,7 @@ func mintInput(v *visit) (identity.MintIn, error) {
 
 // actor shows one actor: what it may, what it holds, what it did.
 func (v *visit) actor() error {
-	rows, err := v.actorRows()
+	rows, _, err := v.actorRows(identity.ActorsIn{ID: v.r.PathValue("id")})
 	if err != nil {
 		return err
 	}
@@ -203,14 +240,8 @@ func (v *visit) actor() error {
 		if a.For != "" {
 			out.Chain = []string{a.For}
 		}
-		all, err := v.tokens()
-		if err != nil {
+		if out.Tokens, _, err = v.tokens(identity.TokensIn{Actor: a.Name}); err != nil {
 			return err
-		}
-		for _, t := range all {
-			if t.Actor == a.Name {
-				out.Tokens = append(out.Tokens, t)
-			}
 		}
 		if out.Grants, out.Later, err = v.grants(a.Kind+":"+a.Name, ""); err != nil {
 			return err

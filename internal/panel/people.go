@@ -199,11 +199,14 @@ func (v *visit) reached() (server.Status, error) {
 // invitesShown is how many invitations the page has that are used or over, the newest first.
 const invitesShown = 50
 
+// invitesRead is how many are looked at for that: those are the newest.
+const invitesRead = 500
+
 func (v *visit) inviteRows() (out []InviteRow, err error) {
 	if !v.has(string(identity.JoinInvites)) {
 		return nil, nil
 	}
-	list, err := ask(v, identity.JoinInvites, identity.Nothing{})
+	list, err := ask(v, identity.JoinInvites, identity.PageIn{Limit: invitesRead})
 	names := map[string]string{}
 	if actors, err := v.actors(); err == nil {
 		for _, a := range actors {
@@ -267,11 +270,11 @@ func (v *visit) person() error {
 	if out.Grants, out.Later, err = v.grants("person:"+name, ""); err != nil {
 		out.Lacks = append(out.Lacks, "What they may do: "+words(err))
 	}
-	actors, err := v.actors()
+	is, err := ask(v, identity.ActorList, identity.ActorsIn{ID: name})
 	if err != nil {
 		out.Lacks = append(out.Lacks, "The actor that they are: "+words(err))
 	}
-	for _, a := range actors {
+	for _, a := range is.Actors {
 		if a.Name == name && a.Kind == "person" {
 			out.ActorHref = actorHref(a.ID)
 		}

@@ -127,6 +127,7 @@ type TenantsView struct {
 	Now      time.Time
 	Rows     []TenantRow
 	For      string // the owner of the tenant that was made
+	Later    string // where the tenants behind these are shown
 	Made     string // its name
 	Line     string // what the owner types, shown this once
 	PIN      bool
@@ -136,12 +137,18 @@ type TenantsView struct {
 	Limit    url.Values // limits that were refused
 }
 
+// tenantsShown is how many tenants a page has.
+const tenantsShown = 200
+
 func (v *visit) tenants(made *identity.TenantOut, problem string) error {
 	out := TenantsView{Now: v.now(), Problem: problem, Kept: v.refilled("/panel/tenants"),
 		Limit: v.refilled("/panel/tenants/limit")}
-	list, err := ask(v, identity.TenantList, identity.Nothing{})
+	list, err := ask(v, identity.TenantList, identity.PageIn{After: v.query("after"), Limit: tenantsShown})
 	if err != nil {
 		return err
+	}
+	if n := len(list.Tenants); list.More {
+		out.Later = "/panel/tenants?" + url.Values{"after": {list.Tenants[n-1].ID}}.Encode()
 	}
 	for _, t := range list.Tenants {
 		row := TenantRow{Name: t.Name, Reason: t.Reason, Own: t.Own, Suspended: t.State == identity.TenantSuspended, People: t.People,

@@ -69,31 +69,31 @@ func newWhoami(k *kit.Kit) *cobra.Command {
 }
 
 func newActorList(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
+	var in room.ActorsIn
+	return paged(&cobra.Command{
 		Use: "list", Short: "List actors", Args: cobra.NoArgs, Example: "  tandem actor list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, room.ActorList, room.Nothing{})
+			out, err := op.Do(cmd.Context(), k, room.ActorList, in)
 			if err != nil {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "NAME\tKIND\tFOR\tSTATE\tID")
-				names := map[string]string{}
-				for _, a := range out.Actors {
-					names[a.ID] = a.Name
-				}
 				for _, a := range out.Actors {
 					state := "active"
 					if a.DisabledAt != nil {
 						state = "disabled"
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", a.Name, a.Kind, cmp.Or(names[a.For], a.For), state, a.ID)
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", a.Name, a.Kind, cmp.Or(a.ForName, a.For), state, a.ID)
 				}
 				t.Flush()
+				if n := len(out.Actors); n > 0 {
+					later(w, out.More, out.Actors[n-1].Name)
+				}
 			})
 		},
-	}
+	}, &in.After, &in.Limit, "actors")
 }
 
 func newActorAdd(k *kit.Kit) *cobra.Command {
@@ -128,10 +128,12 @@ func newActorDisable(k *kit.Kit) *cobra.Command {
 }
 
 func newTokenList(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List tokens and their last use", Args: cobra.NoArgs, Example: "  tandem token list",
+	var in room.TokensIn
+	cmd := paged(&cobra.Command{
+		Use: "list", Short: "List tokens and their last use", Args: cobra.NoArgs,
+		Example: "  tandem token list\n  tandem token list --actor builder",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, room.TokenList, room.Nothing{})
+			out, err := op.Do(cmd.Context(), k, room.TokenList, in)
 			if err != nil {
 				return err
 			}
@@ -142,9 +144,14 @@ func newTokenList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", tok.ID, tok.Actor, state(tok), when(tok.UsedAt), tok.Label)
 				}
 				t.Flush()
+				if n := len(out.Tokens); n > 0 {
+					later(w, out.More, out.Tokens[n-1].ID)
+				}
 			})
 		},
-	}
+	}, &in.After, &in.Limit, "tokens")
+	cmd.Flags().StringVar(&in.Actor, "actor", "", "only those of this actor")
+	return cmd
 }
 
 func newTokenNew(k *kit.Kit) *cobra.Command {

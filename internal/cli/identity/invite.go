@@ -139,10 +139,11 @@ func invite(ctx context.Context, k *kit.Kit, in room.InviteIn, tenant string, co
 }
 
 func newInviteList(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
+	var in room.PageIn
+	return paged(&cobra.Command{
 		Use: "list", Short: "List invitations and who came by them", Args: cobra.NoArgs, Example: "  tandem invite list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, room.JoinInvites, room.Nothing{})
+			out, err := op.Do(cmd.Context(), k, room.JoinInvites, in)
 			if err != nil {
 				return err
 			}
@@ -158,9 +159,10 @@ func newInviteList(k *kit.Kit) *cobra.Command {
 						cmp.Or(joined(v.Joined), invited(v)))
 				}
 				t.Flush()
+				later(w, out.More, out.Invites[len(out.Invites)-1].ID)
 			})
 		},
-	}
+	}, &in.After, &in.Limit, "invitations")
 }
 
 func newInviteRevoke(k *kit.Kit) *cobra.Command {

@@ -56,16 +56,14 @@ func newPersonList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", h.Name, standing(h), devices, seen)
 				}
 				t.Flush()
-				if out.More {
-					fmt.Fprintf(w, "more: the same with --after %s\n", out.People[len(out.People)-1].Name)
+				if n := len(out.People); n > 0 {
+					later(w, out.More, out.People[n-1].Name)
 				}
 			})
 		},
 	}
 	cmd.Flags().StringVar(&in.Like, "like", "", "only those whose names have this in them")
-	cmd.Flags().StringVar(&in.After, "after", "", "only people behind this one")
-	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (500)")
-	return cmd
+	return paged(cmd, &in.After, &in.Limit, "people")
 }
 
 func newPersonShow(k *kit.Kit) *cobra.Command {
@@ -134,16 +132,14 @@ func newDeviceList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintln(w, "nobody logged in from another machine; to invite somebody: tandem invite --person NAME")
 				}
 				devices(w, out.Devices)
-				if out.More {
-					fmt.Fprintf(w, "more: the same with --after %s\n", out.Devices[len(out.Devices)-1].ID)
+				if n := len(out.Devices); n > 0 {
+					later(w, out.More, out.Devices[n-1].ID)
 				}
 			})
 		},
 	}
 	cmd.Flags().StringVar(&in.Person, "person", "", "only those of this person")
-	cmd.Flags().StringVar(&in.After, "after", "", "only machines behind this one")
-	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (500)")
-	return cmd
+	return paged(cmd, &in.After, &in.Limit, "machines")
 }
 
 func newDeviceRevoke(k *kit.Kit) *cobra.Command {

@@ -61,10 +61,11 @@ func newTenantCreate(k *kit.Kit) *cobra.Command {
 }
 
 func newTenantList(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
+	var in room.PageIn
+	return paged(&cobra.Command{
 		Use: "list", Short: "List tenants", Args: cobra.NoArgs, Example: "  tandem tenant list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, room.TenantList, room.Nothing{})
+			out, err := op.Do(cmd.Context(), k, room.TenantList, in)
 			if err != nil {
 				return err
 			}
@@ -79,9 +80,10 @@ func newTenantList(k *kit.Kit) *cobra.Command {
 					fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", v.Name, v.State, v.People, v.Actors, when(&v.CreatedAt), v.Reason)
 				}
 				t.Flush()
+				later(w, out.More, out.Tenants[len(out.Tenants)-1].ID)
 			})
 		},
-	}
+	}, &in.After, &in.Limit, "tenants")
 }
 
 func newTenantShow(k *kit.Kit) *cobra.Command {

@@ -204,7 +204,7 @@ func idle(ctx context.Context, k *kit.Kit, g book.GrantView) (out []string) {
 
 // nobody says that there is surely no actor of that kind and name.
 func nobody(ctx context.Context, k *kit.Kit, kind, name string) bool {
-	all, err := op.Do(ctx, k, identity.ActorList, identity.Nothing{})
+	all, err := op.Do(ctx, k, identity.ActorList, identity.ActorsIn{ID: name})
 	return err == nil && !slices.ContainsFunc(all.Actors, func(a *identity.Actor) bool { return a.Name == name && string(a.Kind) == kind })
 }
 

@@ -48,6 +48,7 @@ your-server> tandem token new builder --label laptop
 let BUILDER your-server$ tandem token new builder --json 2>/dev/null | sed -n 's/.*"secret": *"\([^"]*\)".*/\1/p'
 your-server> tandem token new --person --decide --expires 24h
 your-server> tandem token list
+your-server> tandem token list --actor builder
 let tok_… your-server$ tandem token list --json | grep -o 'tok_[a-z0-9]*' | head -1
 your-server> tandem token revoke tok_…
 your-server> tandem token clear
