@@ -87,7 +87,7 @@ func (r *Room) drafted(ctx context.Context, tenant string, f *wire.Forge, j *job
 func (r *Room) below(ctx context.Context, tenant string, f *wire.Forge, j *jobs.Job) (*pull, error) {
 	all, err := r.pulls(ctx, "tenant = ? AND forge = ? AND state = ?", tenant, f.Name, string(wire.Open))
 	for _, q := range all {
-		if q.Local == j.Onto && q.Repo == j.Repo && q.Where == where(f) {
+		if (q.Local == j.Onto || j.Held && q.Job == j.On) && q.Repo == j.Repo && q.Where == where(f) {
 			return q, err
 		}
 	}

@@ -40,7 +40,13 @@ func (r *Room) car(ctx context.Context, q *wire.Queue, together []*Job, j *Job, 
 	if j.Check == "" || len(j.Altered) > 0 || suspected(q, j) {
 		return c, nil
 	}
-	if r.people.Known(ctx, j.Tenant, j.ApprovedBy) != nil || !r.Tools.Holds(ctx, j.Repo, tip, j.Base) ||
+	held := tip
+	if j.Held { // the one below rides with it, or it does not
+		if held = prev; !slices.ContainsFunc(together, func(other *Job) bool { return other.ID == j.On }) {
+			return c, nil
+		}
+	}
+	if r.people.Known(ctx, j.Tenant, j.ApprovedBy) != nil || !r.Tools.Holds(ctx, j.Repo, held, j.Base) ||
 		r.Tools.Holds(ctx, j.Repo, prev, j.Commit) {
 		return c, nil
 	}

@@ -44,6 +44,9 @@ func (r *Room) diff(ctx context.Context, in wire.DiffIn) (out wire.DiffOut, err 
 	}
 	out = wire.DiffOut{State: j.State, Base: j.Base, Commit: j.Commit, Part: s.part, Blanks: in.Blanks, Since: s.since, Steps: s.steps,
 		Files: []wire.File{}}
+	if j.masksStack(ctx); j.Held {
+		out.On = j.On
+	}
 	out.Looked, out.Shown = j.viewedBy(op.CallerFrom(ctx))
 	var without, paths []string
 	words := map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'M': "changed", 'R': "renamed"}

@@ -25,6 +25,9 @@ func (r *Room) Shown(ctx context.Context, operation, id, commit string, merges b
 		return nil, fault.New(fault.Conflict, operation, "its check is red").WithNext("see why: tandem job show %s", j.ID)
 	}
 	if merges {
+		if err := j.stands(operation); err != nil {
+			return nil, err
+		}
 		if err := r.mergeable(ctx, j); err != nil {
 			return nil, err
 		}

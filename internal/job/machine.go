@@ -47,6 +47,9 @@ type Job struct {
 
 	Views []viewed `json:"views,omitempty"` // who looked at all of which commit, the newest last
 
+	Storey int64  `json:"storey,omitempty"` // how many jobs of its stack were below it
+	Ground string `json:"ground,omitempty"` // what the job below became, while its workspace does not hold that
+
 	Locks []string `json:"locks,omitempty"` // digests of the lock files that wait for a person's word
 
 	Caller op.Caller `json:"caller"`
@@ -142,7 +145,7 @@ func (j *Job) Apply(e Event, now time.Time) error {
 	case Look, LookOpens, LookOpened, LookAsked, Reviewed, Overlooked:
 		return j.review(e, now)
 	}
-	if !j.queued(e, now) {
+	if !j.stacked(e) && !j.queued(e, now) {
 		if err := j.apply(e); err != nil {
 			return err
 		}
@@ -235,16 +238,17 @@ func (j *Job) apply(e Event) error {
 		j.Reds, j.Reason, j.RedTrees = 0, "", nil
 		j.State = wire.Checking
 	case from == wire.Review && e.Kind == Remade:
-		j.Reason = "the branch " + j.Onto + " moved: this is both together, and needs another look"
-		j.Base = e.Base // what came in from the branch is not the job's
+		j.Reason = "the " + j.beneath(e.Base) + " moved: this is both together, and needs another look"
+		j.based(e.Base) // what came in from the branch is not the job's
 		j.take(e.Commit)
 	case from == wire.Review && e.Kind == Conflict:
-		j.Base = e.Base
+		j.based(e.Base)
 		j.back(e.Text)
 	case (from == wire.Review || from == wire.Stopped) && e.Kind == Pulled && e.Commit == j.Commit &&
 		j.Commit != "" && !j.hushes():
 		j.State, j.Reason, j.Ref, j.Next, j.MergedBy, j.Elsewhere = wire.Merged, "", e.Ref, "", e.By, e.Text
-	case from == wire.Review && e.Kind == Merge && e.Commit == j.Commit && j.Verdict != wire.Red:
+		j.Held = false
+	case from == wire.Review && e.Kind == Merge && e.Commit == j.Commit && j.Verdict != wire.Red && !j.Held:
 		j.State, j.Reason, j.Ref, j.Next, j.MergedBy = wire.Merged, "", e.Ref, e.Next, e.By
 	default:
 		return fault.New(fault.Conflict, "job", "this cannot be done now: the job is %s", from).
@@ -269,9 +273,17 @@ func (j *Job) place(e Event) {
 }
 
 func (j *Job) opened(e Event) {
-	j.Repo, j.Base, j.Onto, j.Path, j.Branch = e.Repo, e.Base, e.Onto, e.Path, e.Branch
+	j.Repo, j.Onto, j.Path, j.Branch = e.Repo, e.Onto, e.Path, e.Branch
+	j.based(e.Base)
 	j.Work, j.Session, j.Agent, j.Tip, j.Opening = e.Work, e.Session, e.Agent, e.Tip, false
 	j.Unsaved = e.Unsaved
+}
+
+// based says what the job is the difference to from now on.
+func (j *Job) based(base string) {
+	if j.Base = base; j.Ground == base {
+		j.Ground = ""
+	}
 }
 
 // begin has the agent told something next.
@@ -374,7 +386,11 @@ func red(e *wire.Evidence) string {
 func (j *Job) first() string {
 	var b strings.Builder
 	b.WriteString(j.Task)
-	b.WriteString("\n\nYou work in a checkout of your own. When you end your turn, tandem commits what you changed")
+	b.WriteString("\n\nYou work in a checkout of your own. ")
+	if j.Held {
+		b.WriteString("It begins with the work of another job, which is not merged yet: build on it, and leave it as it is. ")
+	}
+	b.WriteString("When you end your turn, tandem commits what you changed")
 	if j.Check != "" {
 		fmt.Fprintf(&b, " and runs this check on a clean checkout, without the network: %s", j.Check)
 	}

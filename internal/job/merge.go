@@ -29,6 +29,9 @@ func (r *Room) merge(ctx context.Context, in wire.MergeIn) (*wire.Job, error) {
 	if err := j.looked("job.merge", in.Commit); err != nil {
 		return nil, err
 	}
+	if err := j.stands("job.merge"); err != nil {
+		return nil, err
+	}
 	if err := r.mergeable(ctx, j); err != nil {
 		return nil, err
 	}
@@ -83,7 +86,9 @@ func (r *Room) arrive(ctx context.Context, j *Job, by string) (Event, error) {
 		e.Ref = branch
 		return e, nil
 	}
-	if tip != "" && tip != j.Base {
+	if beside, err := r.beside(ctx, j, tip, out); err != nil {
+		return e, err
+	} else if tip != "" && tip != j.Base && !beside {
 		return r.rejoin(ctx, j, tip)
 	}
 	if tip == "" || out {
@@ -103,7 +108,8 @@ func (r *Room) arrive(ctx context.Context, j *Job, by string) (Event, error) {
 // its own. What does not go together goes back to the agent.
 func (r *Room) rejoin(ctx context.Context, j *Job, tip string) (Event, error) {
 	on := checkout.Line{Branch: j.Branch, Parents: []string{j.Commit}}
-	message := fmt.Sprintf("Merge %s into the job\n\nJob: %s\n", j.Onto, j.ID)
+	what := j.beneath(tip)
+	message := fmt.Sprintf("Merge %s into the job\n\nJob: %s\n", strings.TrimPrefix(what, "branch "), j.ID)
 	if r.Tools.Holds(ctx, j.Repo, j.Commit, tip) { // it moved back: the files stay, and what they differ in is more
 		head, err := r.Tools.Redo(ctx, j.Path, on, message, j.author())
 		return Event{Kind: Remade, Commit: head, Base: tip}, err
@@ -115,10 +121,23 @@ func (r *Room) rejoin(ctx context.Context, j *Job, tip string) (Event, error) {
 	if len(conflicts) == 0 {
 		return Event{Kind: Remade, Commit: head, Base: tip}, nil
 	}
-	return Event{Kind: Conflict, Base: tip, Text: fmt.Sprintf("The branch %s moved on while you worked, to commit %.12s. "+
+	return Event{Kind: Conflict, Base: tip, Text: fmt.Sprintf("The %s moved on while you worked, to commit %.12s. "+
 		"Tandem merged it into your workspace, and these files do not go together:\n%s\n\n"+
 		"The marks of the conflict are in them. Resolve them so that both changes hold, and end your turn.",
-		j.Onto, tip, foreign.Mark("files", "git", strings.Join(conflicts, "\n")))}, nil
+		what, tip, foreign.Mark("files", "git", strings.Join(conflicts, "\n")))}, nil
+}
+
+// beside says that the branch is checked out and does not hold the job below yet, which was merged beside it: the line that brings this
+// one brings both.
+func (r *Room) beside(ctx context.Context, j *Job, tip string, out bool) (bool, error) {
+	if j.On == "" || !out || tip == "" || !r.Tools.Holds(ctx, j.Repo, j.Base, tip) {
+		return false, nil
+	}
+	lower, err := r.get(ctx, j.Tenant, j.On)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil && lower.State == wire.Merged && lower.Commit == j.Base && lower.Elsewhere == "", err
 }
 
 // quoted is a path as a shell reads it.

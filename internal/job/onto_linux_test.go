@@ -27,7 +27,7 @@ func TestAJobBeginsAtItsBranch(t *testing.T) {
 		a.stands(func(j *Job) {
 			j.State, j.Folder, j.Agent, j.Onto, j.Commit, j.Base, j.Path, j.Session = wire.Planned, a.repo, "m/m", onto, "", "", "", ""
 		})
-		if err := a.open(t.Context(), a.job); err != nil {
+		if err := a.open(t.Context(), a.job, nil); err != nil {
 			t.Fatal(err)
 		}
 		j, err := a.get(t.Context(), "t", id)
@@ -38,7 +38,7 @@ func TestAJobBeginsAtItsBranch(t *testing.T) {
 	a.stands(func(j *Job) {
 		j.State, j.Onto, j.Commit, j.Base, j.Path, j.Session = wire.Planned, "gone", "", "", "", ""
 	})
-	if err := a.open(t.Context(), a.job); err != nil {
+	if err := a.open(t.Context(), a.job, nil); err != nil {
 		t.Fatal(err)
 	}
 	if j, err := a.get(t.Context(), "t", id); err != nil || j.State != wire.Stopped {

@@ -122,6 +122,9 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 	case in.From != "" && in.Task != "":
 		return nil, bad("a job has a task of its own or one of a board, and not both").
 			WithNext("say more later: tandem job send JOB TEXT")
+	case in.On != "" && in.Folder+in.Repo+in.Onto != "" || len(in.On) > 100:
+		return nil, bad("a job that stands on another one has that one's repository and branch, and no others").
+			WithNext("leave out the folder, the repository and the branch: tandem job start TASK --on %s", fault.Clip(in.On, 40))
 	case in.From != "" && (!from(in.From) || len(in.Space) > 200):
 		return nil, bad("%.40q is no task of a board, as T-a1b2c3, and no issue of a forge, as work#12", in.From).
 			WithNext("see them: tandem board --ready, tandem forge list")
@@ -129,7 +132,7 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 		return nil, bad("a task has between 1 and %d bytes", MaxTask)
 	case in.Repo != "" && in.Folder != "" || len(in.Repo) > 200:
 		return nil, bad("a job works in a folder or in a repository that is named, and not both")
-	case in.Repo == "" && !filepath.IsAbs(in.Folder):
+	case in.On == "" && in.Repo == "" && !filepath.IsAbs(in.Folder):
 		return nil, bad("folder should be an absolute path, not %.200q", in.Folder)
 	case in.Onto != "" && !wire.Branch(in.Onto):
 		return nil, bad("%.60q is no name of a branch", in.Onto).WithNext("see them: git branch")
@@ -159,6 +162,11 @@ func (r *Room) start(ctx context.Context, tx *db.Tx, in wire.StartIn) (*wire.Job
 	} else if words, asked := op.BoundIn(ctx, "task "+in.From); asked && in.From != "" {
 		j.Task = words // an issue may be rewritten by now: what was approved is what the agent hears
 	}
+	if in.On != "" {
+		if err := r.puts(ctx, tx, j, in.On); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.insert(tx, j); err != nil {
 		return nil, err
 	}
@@ -177,9 +185,9 @@ func from(text string) bool {
 // move applies what somebody wants done to a job.
 func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.Job, error) {
 	c := op.CallerFrom(ctx)
-	var from wire.State
+	var was Job
 	j, err := r.change(tx, c.Tenant, id, func(j *Job) error {
-		from = j.State
+		was = *j
 		if e.Kind == Told { // its agent acts on this one's words, too
 			j.Caller.Prompted = c.Prompts(j.Caller.Prompted, j.Caller.Chain())
 		}
@@ -189,7 +197,7 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.J
 		if err := j.Apply(e, tx.Now()); err != nil {
 			return err
 		}
-		op.Note(ctx, "from", from)
+		op.Note(ctx, "from", was.State)
 		op.Note(ctx, "state", j.State)
 		return nil
 	})
@@ -198,10 +206,14 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, id string, e Event) (*wire.J
 	}
 	op.Row(ctx, j.seal())
 	tx.AfterCommit(func() { r.wake(j.Tenant, j.ID) })
-	if from == wire.Queued && j.State != wire.Queued { // the train that it was in ends
+	if err := r.lift(tx, &was, j); err != nil {
+		return nil, err
+	}
+	if was.State == wire.Queued && j.State != wire.Queued { // the train that it was in ends
 		tx.AfterCommit(func() { r.others(context.WithoutCancel(ctx), j) })
 	}
 	j.unnamed()
+	j.masksStack(ctx)
 	j.Comments, j.Reviews = nil, nil // those on files that the caller may not see are not for it; who reads the job has the others
 	return &j.Job, nil
 }
@@ -251,6 +263,7 @@ func (r *Room) list(ctx context.Context, in wire.ListIn) (wire.ListOut, error) {
 		for _, j := range all {
 			j.Comments, j.Reviews = nil, nil
 			j.unnamed()
+			j.masksStack(ctx)
 			if before = j.ID; op.May(ctx, "job.list", at(j.ID)) {
 				out.Jobs, listed = append(out.Jobs, &j.Job), append(listed, j)
 			}
@@ -289,6 +302,8 @@ func (r *Room) seen(ctx context.Context, j *Job) (out *wire.Job, err error) {
 	if j.Evidence, err = r.evidence(ctx, j.Tenant, j.ID); err != nil {
 		return nil, err
 	}
+	j.masksStack(ctx)
+	j.Below = r.below(ctx, j)
 	j.Comments = slices.DeleteFunc(j.Comments, func(c wire.Comment) bool { return !sees(ctx, j.Repo, c.File) })
 	all := map[string]bool{}
 	whole := func(commit string) bool {
@@ -371,6 +386,9 @@ func (r *Room) unseen(ctx context.Context, in wire.UnseenIn) (out wire.UnseenOut
 	if j.Commit == "" { // it is about to begin, where its folder stands
 		j.Repo, _ = r.Tools.Top(ctx, j.Folder) // what is wrong with the folder says whoever opens the workspace
 		j.Base = cmp.Or(r.tip(ctx, j.Repo, j.Onto), r.Tools.Tip(ctx, cmp.Or(j.Repo, j.Folder), "HEAD"))
+		if lower, err := r.peek(ctx, j.Tenant, j.On); j.Held && err == nil {
+			j.Base = cmp.Or(lower.Commit, j.Base)
+		}
 		if j.Commit = j.Base; j.Repo == "" || j.Base == "" {
 			return out, nil
 		}

@@ -60,7 +60,11 @@ func (r *Room) allowed(ctx context.Context, j *Job, files []prepare.File) error 
 	if len(files) == 0 {
 		return nil
 	}
-	base, err := r.locks(ctx, j.Repo, j.Base, r.named())
+	ground, err := r.ground(ctx, j) // what a job below chose counts once a person said so
+	if err != nil {
+		return err
+	}
+	base, err := r.locks(ctx, j.Repo, ground, r.named())
 	if err != nil { // what is wrong with them is mended by the job
 		r.Log.Warn("read the lock files of a job's base", "job", j.ID, "err", err)
 		base = nil

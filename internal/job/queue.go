@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -33,21 +32,22 @@ func (j *Job) queued(e Event, now time.Time) (done bool) {
 	case e.Kind == Ranked:
 		j.Priority = e.Priority
 	case e.Kind == Joined:
-		j.Commit, j.Base, j.Verdict, j.ByBase = e.Commit, e.Base, wire.Unchecked, ""
+		j.Commit, j.Verdict, j.ByBase = e.Commit, wire.Unchecked, ""
+		j.based(e.Base)
 	case e.Kind == Unqueued:
 		j.look(e.Text)
 	case e.Kind == Conflict:
-		j.Base = e.Base
+		j.based(e.Base)
 		j.back(e.Text)
 	case e.Kind == Failed:
 		j.fail(e.Text)
 	case e.Kind == Checked && e.Own != nil:
 		j.requeued(e)
-	case e.Kind == Merge && e.Commit == j.Commit && j.mayMerge():
+	case e.Kind == Merge && e.Commit == j.Commit && j.mayMerge() && !j.Held:
 		j.State, j.Reason, j.Ref, j.Next, j.MergedBy = wire.Merged, "", e.Ref, e.Next, j.ApprovedBy
 	case e.Kind == Landed && e.Tip != "":
 		j.Commit, j.Base, j.Verdict, j.ByBase = e.Commit, e.Base, wire.Green, ""
-		j.State, j.Reason, j.Ref, j.MergedBy = wire.Merged, "", e.Ref, j.ApprovedBy
+		j.State, j.Reason, j.Ref, j.MergedBy, j.Held = wire.Merged, "", e.Ref, j.ApprovedBy, false
 	default:
 		return false
 	}
@@ -96,11 +96,6 @@ func (j *Job) requeued(e Event) {
 	default:
 		j.Reds = 0
 	}
-}
-
-// order is the order of a queue: priority, then who came first.
-func order(a, b *Job) int {
-	return cmp.Or(-cmp.Compare(a.Priority, b.Priority), a.QueuedAt.Compare(b.QueuedAt), cmp.Compare(a.ID, b.ID))
 }
 
 // noticed says what a queue knows when its branch stands at tip. A protected branch that somebody else moved pauses it.

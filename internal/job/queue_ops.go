@@ -126,6 +126,7 @@ func (r *Room) enqueue(ctx context.Context, in wire.QueueAddIn) (*wire.Job, erro
 	}
 	r.wake(out.Tenant, out.ID)
 	out.unnamed()
+	out.masksStack(ctx)
 	out.Comments, out.Reviews = nil, nil
 	return &out.Job, nil
 }
@@ -207,6 +208,7 @@ func (r *Room) listQueues(ctx context.Context, _ wire.QueueListIn) (wire.QueueLi
 			known = append(known, &wire.Queue{Repo: j.Repo, Branch: j.Onto, Home: j.Home})
 		}
 		j.Comments = nil
+		j.masksStack(ctx)
 		known[i].Jobs = append(known[i].Jobs, &j.Job)
 	}
 	for _, q := range known {

@@ -69,7 +69,7 @@ func TestAQueueMergesNothingRedAndLosesNobody(t *testing.T) {
 				if len(line) == 0 {
 					continue
 				}
-				slices.SortFunc(line, order)
+				line = lineUp(line)
 				first := line[0]
 				for _, k := range line[1:] {
 					if k.Priority > first.Priority || k.Priority == first.Priority && k.QueuedAt.Before(first.QueuedAt) {

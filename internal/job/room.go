@@ -142,7 +142,7 @@ func (r *Room) away(err error) { r.Log.Warn("jobs wait for the database", "err",
 
 // next says whether there is something to do for a job without anybody's word.
 func (j *Job) next() bool {
-	return !j.State.Waits() || j.Look != nil || j.leaves() || j.hushes() || j.untidy() || j.tells()
+	return !j.State.Waits() || j.Look != nil || j.leaves() || j.hushes() || j.untidy() || j.tells() || j.rises()
 }
 
 // leaves says that the job's workspace has to go.
@@ -258,7 +258,9 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 	}
 	switch {
 	case j.State == wire.Planned:
-		return r.open(ctx, j)
+		return r.open(ctx, j, w)
+	case j.rises():
+		return r.raise(ctx, j)
 	case j.State == wire.SentBack:
 		return r.happened(ctx, j, Event{Kind: Returned, Tip: r.tip(ctx, j.Repo, j.Onto)})
 	case j.State == wire.Working && j.Flight == "":

@@ -47,8 +47,16 @@ func (j *Job) nothing(name string) error {
 
 // span is all that the job changed, one commit of it, or what came since another one. What came in from the branch is in none of them.
 func (r *Room) span(ctx context.Context, j *Job, in wire.DiffIn) (s span, err error) {
-	s = span{from: j.Base, to: j.Commit, part: in.Blanks}
-	steps, err := r.Tools.Steps(ctx, j.Repo, j.Base, j.Commit, maxSteps)
+	base := j.Base
+	if in.Stack && in.Since != "" {
+		return s, fault.New(fault.Invalid, "job.diff", "it is a stack whole, or what came since a look at the job, and not both")
+	} else if in.Stack {
+		if base, err = r.ground(ctx, j); err != nil {
+			return s, err
+		}
+	}
+	s = span{from: base, to: j.Commit, part: in.Blanks || base != j.Base}
+	steps, err := r.Tools.Steps(ctx, j.Repo, base, j.Commit, maxSteps)
 	if err != nil {
 		return s, err
 	}
@@ -172,6 +180,7 @@ func (r *Room) viewed(ctx context.Context, tx *db.Tx, in wire.ViewedIn) (*wire.J
 	op.Note(ctx, "commit", in.Commit)
 	op.Row(ctx, j.seal())
 	j.unnamed()
+	j.masksStack(ctx)
 	j.Comments, j.Reviews = nil, nil // as after any change
 	return &j.Job, nil
 }

@@ -136,7 +136,9 @@ func (r *Room) settle(ctx context.Context, j *Job, e Event) error {
 
 func (r *Room) settleIn(tx *db.Tx, j *Job, e Event) error {
 	said := map[string]any{"event": e.Kind, "from": j.State, "turn": j.Flight}
+	var was Job
 	after, err := r.change(tx, j.Tenant, j.ID, func(now *Job) error {
+		was = *now
 		if now.State != j.State || now.Flight != j.Flight || now.Commit != j.Commit || now.Turns != j.Turns {
 			return errStale
 		}
@@ -156,6 +158,9 @@ func (r *Room) settleIn(tx *db.Tx, j *Job, e Event) error {
 	said["state"], said["reason"], said["commit"] = after.State, after.Reason, after.Commit
 	said["evidence"], said["evidence_by_base"] = unsaid(e.Own), unsaid(e.ByBase)
 	if err := r.vouchFor(tx, j.Caller, after, said); err != nil {
+		return err
+	}
+	if err := r.lift(tx, &was, after); err != nil {
 		return err
 	}
 	return r.Told(tx, j.Tenant, after.Job, j.State)

@@ -61,8 +61,11 @@ func leads(t *wire.Train, line []*Job) string {
 	if len(line) == 0 {
 		return ""
 	}
-	if t != nil && riding(t.Cars[0], line) != nil {
+	switch {
+	case t != nil && riding(t.Cars[0], line) != nil:
 		return t.Cars[0].Job
+	case line[0].Held: // nobody can be merged
+		return ""
 	}
 	return line[0].ID
 }

@@ -31,7 +31,10 @@ type station struct {
 	jobs []string
 	seal bool // rows count only while the journal vouches for them
 	die  int  // before which step of the queue the server dies; 0: it lives
-	at   int
+	// kills says how many steps later it dies, each time anew.
+	kills func() int
+	died  int
+	at    int
 }
 
 // nobody answers for sessions: what goes back to an agent stops there.
@@ -52,8 +55,18 @@ func (nobody) Invoke(_ context.Context, name string, in any) (any, error) {
 // add has a job wait that writes files, in a workspace of its own.
 func (s *station) add(name, check string, files map[string]string) {
 	s.t.Helper()
+	s.addOn("", name, check, files)
+}
+
+// addOn has a job wait that stands on another one; on none where on is "".
+func (s *station) addOn(on, name, check string, files map[string]string) {
+	s.t.Helper()
 	id, path := "job_"+name, filepath.Join(filepath.Dir(s.repo), "app-"+name)
-	s.git("worktree", "add", "-q", "-b", "tandem/"+name, path, "main")
+	base := s.git("rev-parse", "main")
+	if on != "" {
+		base = s.read("job_" + on).Commit
+	}
+	s.git("worktree", "add", "-q", "-b", "tandem/"+name, path, base)
 	for f, text := range files {
 		if err := os.WriteFile(filepath.Join(path, f), []byte(text), 0o600); err != nil {
 			s.t.Fatal(err)
@@ -63,9 +76,18 @@ func (s *station) add(name, check string, files map[string]string) {
 	s.git("-C", path, "commit", "-q", "-m", name)
 	commit := s.git("-C", path, "rev-parse", "HEAD")
 	j := &Job{Tenant: "t", Branch: "tandem/" + name, Work: path, Job: wire.Job{ID: id, State: wire.Queued, Task: name, Check: check,
-		Seconds: 60, Bound: 3, Repo: s.repo, Base: s.git("rev-parse", "main"), Onto: "main", Path: path, Commit: commit, Approved: commit,
+		Seconds: 60, Bound: 3, Repo: s.repo, Base: base, Onto: "main", Path: path, Commit: commit, Approved: commit,
 		ApprovedBy: "ann", Session: "ses_" + name, Agent: "m/m", Turns: 2, QueuedAt: time.Unix(int64(100+len(s.jobs)), 0)}}
 	j.Verdict, s.jobs = wire.Unchecked, append(s.jobs, id)
+	if on != "" {
+		j.On, j.Held = "job_"+on, true
+		if err := s.DB.Write(s.t.Context(), func(tx *db.Tx) error {
+			_, err := s.change(tx, "t", j.On, func(lower *Job) error { lower.Above = append(lower.Above, id); return nil })
+			return err
+		}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 	if err := s.DB.Write(s.t.Context(), func(tx *db.Tx) error {
 		approved := *j
 		j.State = wire.Checking
@@ -112,6 +134,9 @@ func (s *station) serve() {
 				cancel()
 			}
 		}
+		if s.kills != nil {
+			s.die = s.at + s.kills()
+		}
 		ended := make(chan error, 1)
 		go func() { ended <- r.Run(ctx) }()
 		for open := true; open && ctx.Err() == nil; pause(ctx, nil, 10*time.Millisecond) {
@@ -120,10 +145,13 @@ func (s *station) serve() {
 			}
 			for _, id := range s.jobs {
 				j := s.read(id)
-				open = open || j.State != wire.Merged && j.State != wire.Stopped
+				open = open || j.State != wire.Merged && j.State != wire.Stopped && !s.stuck(j)
 			}
 		}
 		over := ctx.Err() == nil
+		if !over {
+			s.died++
+		}
 		cancel()
 		if err := <-ended; err != nil {
 			s.t.Fatal(err)
@@ -132,6 +160,16 @@ func (s *station) serve() {
 			return
 		}
 	}
+}
+
+// stuck says that a job waits in the queue for one below it that went back.
+func (s *station) stuck(j *Job) bool {
+	for j.State == wire.Queued && j.Held {
+		if j = s.read(j.On); j.State == wire.Stopped {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *station) read(id string) *Job {

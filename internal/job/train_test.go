@@ -280,7 +280,7 @@ func TestTrainsMergeNothingRedAndLoseNobody(t *testing.T) {
 				}
 			}
 			what := rapid.IntRange(0, 19).Draw(t, "what comes")
-			switch slices.SortFunc(line, order); {
+			switch line = lineUp(line); {
 			case len(gone) > 0 && what < 4:
 				y.mend(rapid.SampledFrom(gone).Draw(t, "who mends"))
 				continue

@@ -171,7 +171,9 @@ func (r *Room) first(ctx context.Context, j *Job, t *wire.Train) (id string, err
 		}
 		for _, one := range all {
 			if err := r.counts(tx, one); err == nil {
-				id = one.ID
+				if id = one.ID; one.Held && (t == nil || id != t.Cars[0].Job) {
+					id = ""
+				}
 				return nil
 			} else if !fault.Is(err, fault.Denied) {
 				return err
@@ -188,8 +190,7 @@ func (r *Room) queued(tx *db.Tx, tenant, repo, branch string) ([]*Job, error) {
 	all = slices.DeleteFunc(all, func(j *Job) bool {
 		return j.State != wire.Queued || repo != "" && (j.Repo != repo || j.Onto != branch || j.Home != r.Owner.Home)
 	})
-	slices.SortFunc(all, order)
-	return all, err
+	return lineUp(all), err
 }
 
 // EventOutside is the event of a protected branch that somebody moved, and not through its queue.

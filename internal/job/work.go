@@ -45,9 +45,15 @@ func (j *Job) seat(try int64) string {
 func Called(id string) string { return "job-" + id[len(id)-6:] }
 
 // open makes the workspace and the session.
-func (r *Room) open(ctx context.Context, j *Job) error {
+func (r *Room) open(ctx context.Context, j *Job, w *worker) error {
 	if j.sought() {
 		return r.seek(ctx, j)
+	}
+	lower, wait, err := r.footing(ctx, j, w)
+	if err != nil {
+		return r.failed(ctx, j, err)
+	} else if wait {
+		return nil
 	}
 	if err := r.again(ctx, j); err != nil {
 		return err
@@ -84,15 +90,21 @@ func (r *Room) open(ctx context.Context, j *Job) error {
 		}
 		e.Session, e.Path, e.Work, e.Repo, e.Base, e.Agent = s.ID, made.Path, made.Folder, made.Repo, made.Base, s.Model
 	}
-	if e.Onto = j.Onto; e.Onto == "" {
+	begins := ""
+	if e.Onto = j.Onto; lower != nil {
+		e.Onto, begins = lower.Onto, lower.Commit
+	} else if e.Onto == "" {
 		e.Onto = r.Tools.Branch(ctx, e.Repo)
 	}
 	e.Tip, e.Unsaved = r.tip(ctx, e.Repo, e.Onto), r.Tools.Unsaved(ctx, e.Repo)
-	if j.Onto != "" && e.Tip != e.Base { // it begins where its branch stands, whatever is checked out
-		if err := r.Tools.Begin(ctx, e.Path, e.Tip); err != nil {
+	if begins == "" && j.Onto != "" { // it begins where its branch stands, whatever is checked out
+		begins = e.Tip
+	}
+	if begins != "" && begins != e.Base {
+		if err := r.Tools.Begin(ctx, e.Path, begins); err != nil {
 			return r.failed(ctx, j, err)
 		}
-		e.Base = e.Tip
+		e.Base = begins
 	}
 	return r.opened(ctx, j, e)
 }

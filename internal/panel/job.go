@@ -51,6 +51,10 @@ type JobView struct {
 	Pull *forge.Pull // at a forge, with what was written there
 
 	SessionHref string
+	On          string // the job that it stands on
+	Held        bool   // that one is not merged yet
+	Below       wire.State
+	Above       []string
 	Lock        string // lock files that wait for the viewer's word, by their digest
 }
 
@@ -73,6 +77,7 @@ func (v *visit) job(id, problem string) error {
 		Base: j.Base, JobDiff: v.diffAsked(), Facts: jobFacts(j), Type: j.Next,
 		May: v.has(string(wire.Send)), Hears: hears(j), Checked: j.Check != "" && j.Commit != "" && j.Path != "", Problem: problem}
 	out.Checks, out.Older = jobChecks(j)
+	out.On, out.Held, out.Below, out.Above = j.On, j.Held, j.Below, j.Above
 	out.Echo = j.Agent == models.Default && out.Open
 	out.Tell = v.refilled(jobHref(id) + "/back").Get("text")
 	out.Remark = v.refilled(jobHref(id) + "/comment")
@@ -92,8 +97,8 @@ func (v *visit) job(id, problem string) error {
 		out.SessionHref = sessionHref(j.Session)
 	}
 	if j.Commit != "" {
-		in := wire.DiffIn{ID: id, Commit: out.Of, Blanks: out.Blanks}
-		if out.Mine {
+		in := wire.DiffIn{ID: id, Commit: out.Of, Blanks: out.Blanks, Stack: out.Stack}
+		if out.Mine && !out.Stack {
 			in.Since = wire.MyLook
 		}
 		d, err := ask(v, wire.Diff, in)
@@ -122,6 +127,17 @@ func (v *visit) job(id, problem string) error {
 	s.Here = out.href(id, cmp.Or(v.query("commit"), out.Commit)) // the commit that is read stays the one that is decided about
 	s.Back = &ui.Crumb{Label: "Jobs", Href: "/panel/jobs"}
 	return v.show(jobPage(s, out))
+}
+
+// below says where the job stands on which this one does.
+func (v JobView) below() string {
+	switch {
+	case v.Held && v.Below == "":
+		return ", which is gone: it cannot be merged."
+	case v.Held:
+		return ", which is " + string(v.Below) + " and is merged first."
+	}
+	return ", which is merged."
 }
 
 func opinionTone(o wire.Opinion) ui.Tone {

@@ -14,6 +14,7 @@ type JobDiff struct {
 	Blanks bool   // without lines in which only blanks are others
 	Of     string // one commit
 	Mine   bool   // what came since the viewer's last look
+	Stack  bool   // together with the jobs that it stands on
 	Part   bool   // it is not all that the job changed
 	Empty  bool   // the part holds nothing
 	Steps  []wire.Step
@@ -33,14 +34,15 @@ type Picture struct{ Path, WasHref, IsHref string }
 // diffAsked is how this page was asked to show the diff.
 func (v *visit) diffAsked() JobDiff {
 	return JobDiff{Beside: v.query("diff") == "beside", Blanks: v.query("blanks") == "no", Of: v.query("of"),
-		Mine: v.query("since") == wire.MyLook}
+		Mine: v.query("since") == wire.MyLook, Stack: v.query("stack") == "whole"}
 }
 
 // href is the job's page with its diff shown so; about a commit where one is named.
 func (d JobDiff) href(id, commit string) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"commit": commit, "of": d.Of, "since": when(d.Mine, wire.MyLook),
-		"diff": when(d.Beside, "beside"), "blanks": when(d.Blanks, "no")} {
+		"diff": when(d.Beside, "beside"), "blanks": when(d.Blanks, "no"),
+		"stack": when(d.Stack, "whole")} {
 		if value != "" {
 			q.Set(name, value)
 		}

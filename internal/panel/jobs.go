@@ -75,7 +75,11 @@ func jobHref(id string) string { return "/panel/jobs/" + pathEscape(id) }
 
 func startJob(v *visit) (wire.StartIn, error) {
 	form := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
-	in := wire.StartIn{Task: form("task"), Folder: form("folder"), Agent: form("model"), Check: form("check"), From: form("from")}
+	in := wire.StartIn{On: form("on"), Task: form("task"), Folder: form("folder"), Agent: form("model"), Check: form("check"),
+		From: form("from")}
+	if in.On != "" { // it has the repository of that one
+		in.Folder = ""
+	}
 	if in.From != "" {
 		in.Space = form("space")
 	}
@@ -109,10 +113,15 @@ type JobRow struct {
 	Known                   string // by its check, in words
 	Open                    bool   // it can still go on: it is not merged, and its workspace is there
 	Since                   time.Time
+	On                      string // the job that it is merged after
 }
 
 func jobRow(j *wire.Job) JobRow {
-	return JobRow{ID: j.ID, Task: j.Title(), Agent: j.Agent, Folder: j.Folder, State: j.State, Verdict: j.Verdict, Known: j.Known(),
+	on := ""
+	if j.Held {
+		on = j.On
+	}
+	return JobRow{On: on, ID: j.ID, Task: j.Title(), Agent: j.Agent, Folder: j.Folder, State: j.State, Verdict: j.Verdict, Known: j.Known(),
 		Open: j.State != wire.Merged && (j.State != wire.Stopped || j.Path != "" || j.Session == ""), Since: j.MovedAt}
 }
 
@@ -152,8 +161,9 @@ type JobsView struct {
 	Default string // the model that works when nothing is named
 	Folders []string
 	Problem string
-	Lacks   []string   // what of the page could not be read
-	Kept    url.Values // what was typed for a job that was refused
+	Lacks   []string    // what of the page could not be read
+	Bases   []ui.Option // what a new job can be put on
+	Kept    url.Values  // what was typed for a job that was refused
 }
 
 // jobsShown is how many a list has.
@@ -180,6 +190,12 @@ func (v *visit) jobs(problem string) error {
 	out.More = len(list.Jobs) > jobsShown
 	for _, j := range list.Jobs[:min(len(list.Jobs), jobsShown)] {
 		out.Rows = append(out.Rows, jobRow(j))
+		if out.May && out.State == "" && j.Commit != "" && out.Rows[len(out.Rows)-1].Open {
+			out.Bases = append(out.Bases, ui.Option{Value: j.ID, Label: j.Title() + " (" + j.ID + ")"})
+		}
+	}
+	if len(out.Bases) > 0 {
+		out.Bases = append([]ui.Option{{Label: "Nothing: it begins where its branch stands"}}, out.Bases...)
 	}
 	if out.Queues, err = v.queues(); err != nil { // the jobs are there all the same
 		out.Lacks = append(out.Lacks, "The queues: "+words(err))

@@ -25,7 +25,8 @@ func newDiff(k *kit.Kit) *cobra.Command {
 			"that the job is for is left out. With --looked you say with your PIN that it is you who looks, as you say it in the panel: then " +
 			"what came since that look is enough to merge by.",
 		Example: "  tandem job diff job_01j…\n  tandem job diff job_01j… --since-look\n  tandem job diff job_01j… --side-by-side --no-blanks\n" +
-			"  tandem job diff job_01j… --commits\n  tandem job diff job_01j… --commit 4f2a…\n  tandem job diff job_01j… --looked",
+			"  tandem job diff job_01j… --commits\n  tandem job diff job_01j… --commit 4f2a…\n" +
+			"  tandem job diff job_01j… --stack\n  tandem job diff job_01j… --looked",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.ID = args[0]; mine {
 				in.Since = wire.MyLook
@@ -54,6 +55,7 @@ func newDiff(k *kit.Kit) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&in.Commit, "commit", "", "only what this commit of the job changed")
 	f.BoolVar(&commits, "commits", false, "list the job's commits, oldest first")
+	f.BoolVar(&in.Stack, "stack", false, "together with the jobs that it stands on and that are not merged yet")
 	f.StringVar(&in.Since, "since", "", "only what came since this commit of the job")
 	f.BoolVar(&mine, "since-look", false, "only what came since your last look at all of it")
 	f.BoolVar(&looked, "looked", false, "say with your PIN that it is you who looks at it")
@@ -61,6 +63,9 @@ func newDiff(k *kit.Kit) *cobra.Command {
 	f.BoolVarP(&beside, "side-by-side", "y", false, "what was on the left, what is on the right")
 	cmd.MarkFlagsMutuallyExclusive("commit", "since", "since-look", "commits")
 	cmd.MarkFlagsMutuallyExclusive("commits", "looked")
+	for _, other := range []string{"since", "since-look", "looked"} {
+		cmd.MarkFlagsMutuallyExclusive("stack", other)
+	}
 	return cmd
 }
 
@@ -121,6 +126,9 @@ func showDiff(w io.Writer, id string, out wire.DiffOut, beside bool) {
 	} else if last := cmp.Or(out.Looked, out.Shown); last != "" && last != out.Commit && !out.Part {
 		fmt.Fprintf(w, "what came since your last look: tandem job diff %s --since-look\n", id)
 	}
+	if out.On != "" && !out.Part {
+		fmt.Fprintf(w, "together with what it stands on: tandem job diff %s --stack\n", id)
+	}
 	if out.Commit != "" && out.State != wire.Merged {
 		fmt.Fprintf(w, "comment on a line of this: tandem job comment %s FILE:LINE \"…\" --commit %s\n", id, out.Commit)
 	}
@@ -130,6 +138,8 @@ func showDiff(w io.Writer, id string, out wire.DiffOut, beside bool) {
 	case out.Cut:
 		fmt.Fprintf(w, "look at all of it with git: git diff %s %s\n", out.Base, out.Commit)
 	case !out.All():
+	case out.State == wire.Review && out.On != "":
+		fmt.Fprintf(w, "merge this after %s, on which it stands: tandem queue add %s --commit %s\n", out.On, id, out.Commit)
 	case out.State == wire.Review:
 		fmt.Fprintf(w, "merge this: tandem job merge %s --commit %s\n", id, out.Commit)
 	default:

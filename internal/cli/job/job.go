@@ -40,7 +40,8 @@ func newStart(k *kit.Kit) *cobra.Command {
 		Use: "start [TASK]", Short: "Start a job",
 		Example: "  tandem job start \"fix the login redirect\" --check \"go test ./...\"\n" +
 			"  tandem job start \"fix the login redirect\" -C ~/code/app --agent claude --check \"make test\" --wait\n" +
-			"  tandem job start --from T-a1b2c3 --repo app\n  tandem job start --from work#12 --check \"go test ./...\"",
+			"  tandem job start --from T-a1b2c3 --repo app\n  tandem job start --from work#12 --check \"go test ./...\"\n" +
+			"  tandem job start \"test the redirect, too\" --on job_01j… --check \"go test ./...\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Task = strings.Join(args, " ")
 			if in.Task == "" && in.From == "" {
@@ -63,7 +64,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !wait { // what is wrong with the folder or the agent shows at once
+			if !wait && j.Reason == "" { // what is wrong with the folder or the agent shows at once
 				j, err = op.Do(cmd.Context(), k, wire.Wait, wire.WaitIn{ID: j.ID, Seconds: 20, Begun: true})
 			}
 			if err == nil && j.Agent == models.Default {
@@ -79,6 +80,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 	f.StringVar(&in.From, "from", "", "a task of a space's board, or an issue of a forge (work#12), whose words are the job's")
 	space.Choose(cmd)
 	f.StringVar(&in.Onto, "onto", "", "the branch that it is for and begins at (the one that is checked out there)")
+	f.StringVar(&in.On, "on", "", "a job that is not merged yet: it begins with what that one made, and is merged after it")
 	f.StringVar(&in.Agent, "agent", "", "claude, codex, opencode, or a model as provider/model (the default model)")
 	f.StringVar(&in.Check, "check", "", "a command that says by its exit code whether the work is good")
 	f.Int64Var(&in.Seconds, "check-seconds", 0, "how long the check may last (600, at most 3600)")
@@ -90,7 +92,7 @@ func newStart(k *kit.Kit) *cobra.Command {
 
 // place makes the folder a whole path, where no repository is named.
 func place(cmd *cobra.Command, k *kit.Kit, in *wire.StartIn) (err error) {
-	if in.Repo == "" || cmd.Flags().Changed("cwd") {
+	if in.Repo == "" && in.On == "" || cmd.Flags().Changed("cwd") {
 		in.Folder, err = k.Checkout(cmd.Context(), cmp.Or(in.Folder, "."))
 	}
 	return err
@@ -137,7 +139,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "JOB\tSTATE\tCHECK\tTASK")
 				for _, j := range out.Jobs {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, stands(j), j.Known(), kit.VisibleLine(j.Title()))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.ID, stands(j), j.Known(), kit.VisibleLine(j.Title())+on(j))
 				}
 				t.Flush()
 			})
@@ -146,6 +148,14 @@ func newList(k *kit.Kit) *cobra.Command {
 	cmd.Flags().StringVar((*string)(&in.State), "state", "", "only those that stand there: working, in review, stopped …")
 	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (50)")
 	return cmd
+}
+
+// on says which job holds another one up.
+func on(j *wire.Job) string {
+	if !j.Held || j.On == "" {
+		return ""
+	}
+	return fmt.Sprintf("  (on %s)", j.On)
 }
 
 // stands is a job's state, and of a merged one whether its person still has to take it into the branch.

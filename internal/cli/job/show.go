@@ -27,6 +27,7 @@ func show(w io.Writer, j *wire.Job) {
 	} else if j.From != "" {
 		fmt.Fprintf(w, "task: %s of the board, %s\n", j.From, kit.VisibleLine(cmp.Or(j.Card, "not taken yet")))
 	}
+	stacked(w, j)
 	if j.Session != "" {
 		fmt.Fprintf(w, "agent: %s in %s\n", j.Agent, j.Session)
 	}
@@ -85,6 +86,21 @@ func show(w io.Writer, j *wire.Job) {
 	next(w, j)
 }
 
+// stacked prints what a job stands on, and what stands on it.
+func stacked(w io.Writer, j *wire.Job) {
+	switch {
+	case j.On != "" && j.Held && j.Below != "":
+		fmt.Fprintf(w, "on: %s, which is %s and is merged first\n", j.On, j.Below)
+	case j.On != "" && j.Held:
+		fmt.Fprintf(w, "on: %s, which is gone: it cannot be merged\n", j.On)
+	case j.On != "":
+		fmt.Fprintf(w, "on: %s, which is merged\n", j.On)
+	}
+	for _, id := range j.Above {
+		fmt.Fprintf(w, "above: %s\n", id)
+	}
+}
+
 // newestOf says whether this is the last check of its kind of what the job is now: its output is what a person wants to read.
 func newestOf(all []wire.Evidence, i int) bool {
 	if all[i].Commit != all[len(all)-1].Commit {
@@ -120,6 +136,10 @@ func next(w io.Writer, j *wire.Job) {
 		}
 		if j.Pull != nil && j.Pull.State == forge.Open && j.Pull.Commit != j.Commit {
 			fmt.Fprintf(w, "%s does not hold this commit yet: tandem job post %s --commit %s\n", j.Pull.Ref(), j.ID, j.Commit)
+		}
+		if j.Held { // it is merged after the one below: the queue keeps that order
+			fmt.Fprintf(w, "merge it after that one: tandem queue add %s --commit %s\n", j.ID, j.Commit)
+			return
 		}
 		fmt.Fprintf(w, "merge it: tandem job merge %s --commit %s\n", j.ID, j.Commit)
 	case wire.Merged:

@@ -2,9 +2,11 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -55,16 +57,21 @@ func list(w io.Writer, out wire.QueueListOut) {
 		for i, j := range q.Jobs {
 			title := j.Title()
 			why := "waits for the one before"
+			stuck := j.Held && !slices.ContainsFunc(q.Jobs[:i], func(k *wire.Job) bool { return k.ID == j.On })
 			suspected := q.Suspect != nil && q.Suspect.Job == j.ID && q.Suspect.QueuedAt.Equal(j.QueuedAt)
 			switch n := q.Rides(j.ID); {
 			case q.Paused:
 				why = "waits: the queue is paused"
+			case stuck:
+				why = "waits until " + cmp.Or(j.On, "another job") + ", which it stands on, is merged"
 			case n > 0 && q.Train.Red > 0 && n > q.Train.Red:
 				why = "in the train, behind one that is red"
 			case n > 0:
 				why = fmt.Sprintf("in the train, place %d of %d", n, len(q.Train.Cars))
 			case q.Train != nil:
 				why = "waits for the train"
+			case j.Held && n == 0:
+				why = "comes after " + j.On + ", which it stands on"
 			case suspected && i > 0:
 				why = "comes alone: a train was red with it"
 			case i == 0 && j.Verdict == wire.Unchecked && j.Check != "":

@@ -22,6 +22,7 @@ type DiffIn struct {
 	Commit string `json:"commit,omitempty" jsonschema:"only what this commit of the job changed; all of them together when left out"`
 	Since  string `json:"since,omitempty" jsonschema:"only what came since this commit of the job; look is the one at which the person looked last, else the one that their program was shown"`
 	Blanks bool   `json:"without_blanks,omitempty" jsonschema:"leave out lines in which only blanks are others"`
+	Stack  bool   `json:"stack,omitempty" jsonschema:"together with what the jobs made that it stands on and that are not merged"`
 }
 
 // Step is a commit of a job.
@@ -51,6 +52,7 @@ type DiffOut struct {
 	State  State  `json:"state" jsonschema:"of the job; only one in review is merged"`
 	Base   string `json:"base"`
 	Commit string `json:"commit"`
+	On     string `json:"on,omitempty" jsonschema:"the job that it stands on, which is merged first"`
 	// Part says that this is not all that the job changed.
 	Part   bool   `json:"part,omitempty" jsonschema:"it is a part of what the job changed, as it was asked for"`
 	Blanks bool   `json:"without_blanks,omitempty" jsonschema:"lines in which only blanks are others are left out"`

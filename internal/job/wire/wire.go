@@ -132,9 +132,14 @@ type Job struct {
 	Repo      string   `json:"repo,omitempty" jsonschema:"the repository's folder"`
 	Base      string   `json:"base,omitempty" jsonschema:"the commit that it began at"`
 	Onto      string   `json:"onto,omitempty" jsonschema:"the branch that it is for"`
-	Unsaved   int64    `json:"unsaved,omitempty" jsonschema:"files of that checkout with changes that nobody had committed when it began; it works without them"`
-	Path      string   `json:"workspace,omitempty" jsonschema:"its own checkout; empty once that is gone"`
-	Session   string   `json:"session,omitempty"`
+	// On, Held, Below and Above are of jobs that stand on each other.
+	On      string   `json:"on,omitempty" jsonschema:"the job that it stands on: what that one made is what it began with"`
+	Held    bool     `json:"held,omitempty" jsonschema:"the job that it stands on is not merged yet, and this one is merged after it"`
+	Below   State    `json:"below,omitempty" jsonschema:"where a job stands that holds it up; when one job is read"`
+	Above   []string `json:"above,omitempty" jsonschema:"the jobs that stand on it"`
+	Unsaved int64    `json:"unsaved,omitempty" jsonschema:"files of that checkout with changes that nobody had committed when it began; it works without them"`
+	Path    string   `json:"workspace,omitempty" jsonschema:"its own checkout; empty once that is gone"`
+	Session string   `json:"session,omitempty"`
 	// Taker and Former are of a job that changes its agent, and stays what it is.
 	Taker   string   `json:"taker,omitempty" jsonschema:"the agent that takes it over with the next turn, in the same files"`
 	Former  []string `json:"former,omitempty" jsonschema:"sessions of agents that worked on it before"`
@@ -229,6 +234,7 @@ type StartIn struct {
 	Bound   int64  `json:"bound,omitempty" jsonschema:"how many red checks in a row stop it, 3 when left out, 20 at most"`
 	Budget  Budget `json:"budget,omitzero"`
 	Onto    string `json:"onto,omitempty" jsonschema:"the branch that it is for and begins at; the one that is checked out in the folder when left out"`
+	On      string `json:"on,omitempty" jsonschema:"a job that is not merged yet, instead of a folder: it begins with what that one made, and is merged after it"`
 	// Knowledge is what its agents read of knowledge spaces.
 	Knowledge []string `json:"knowledge,omitempty" jsonschema:"the knowledge spaces that its agents read, and no others; what policy lets them when left out"`
 }

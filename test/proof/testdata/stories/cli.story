@@ -776,6 +776,7 @@ not run: it needs a forge, which forge_job.txtar has: tandem forge show work
 not run: it needs a forge, which forge_job.txtar has: tandem forge issues work
 not run: it needs a forge, which forge_job.txtar has: tandem forge remove work
 not run: it needs a forge, which forge_job.txtar has: tandem job start --from work#12 --check "go test ./..."
+not run: it needs a job that is not merged, which job_stack.txtar has: tandem job start "test the redirect, too" --on job_01j… --check "go test ./..."
 not run: it needs a forge, which forge_job.txtar has: tandem job post job_01j…
 not run: it needs a forge, which forge_job.txtar has: tandem job post job_01j… --commit 4f2a… --title "Mend the login"
 not run: it needs a forge, which forge_job.txtar has: tandem job pull job_01j…

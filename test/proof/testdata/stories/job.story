@@ -32,6 +32,8 @@ laptop> tandem job diff job_01j… --commits
   shows (your last look)
 laptop> tandem job diff job_01j… --commit 4f2a…
   shows +/home
+laptop> tandem job diff job_01j… --stack
+  shows merge this: tandem job merge
 laptop> tandem job merge job_01j… --commit 4f2a…              # only you can say so (PIN)
   shows is merged
 # The same from inside the folder, as docs/job.md tells it, and a second one through the queue of a branch that is checked out nowhere.
