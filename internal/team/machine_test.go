@@ -1,6 +1,7 @@
 package team
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,4 +169,54 @@ func TestSharesAreWithinTheBudget(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Two tasks that would change the same file are not at work at once. A task whose worker came to nothing gives its files back, and goes on
+// when nobody has them.
+func TestTasksHaveTheirFilesToThemselves(t *testing.T) {
+	task := func(name string, files ...string) *wire.Task {
+		return &wire.Task{Item: wire.Item{Name: name, Text: name, Files: files}, Stage: wire.Waits}
+	}
+	team := &Team{Team: wire.Team{ID: "team_x", State: wire.Working, Agents: 5, Tasks: []*wire.Task{
+		task("login", "login"), task("keys", "login/keys.go"), task("docs", "docs/*.md"), task("any")}}}
+	begun := func() (out []string) {
+		for _, k := range team.ready() {
+			out = append(out, k.Name)
+		}
+		return out
+	}
+	if got := begun(); !slices.Equal(got, []string{"login", "docs", "any"}) {
+		t.Fatalf("at first %q begin", got)
+	}
+	for _, name := range begun() {
+		if err := team.Apply(Event{Kind: Began, Task: name, Job: &job.Job{ID: "job_" + name}}, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := begun(); got != nil {
+		t.Errorf("%q begin beside those at work", got)
+	}
+	login := team.task("login")
+	login.Tries = maxTries // it was resumed once already
+	hangs := &job.Job{ID: "job_login", State: job.Stopped, Reason: "it hangs"}
+	if err := team.Apply(Event{Kind: Saw, Task: "login", Job: hangs}, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := begun(); login.Stage != wire.Failed || !slices.Equal(got, []string{"keys"}) {
+		t.Errorf("when login is %s, %q begin", login.Stage, got)
+	}
+	if err := team.Apply(Event{Kind: Began, Task: "keys", Job: &job.Job{ID: "job_keys"}}, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := team.Behind(login); !slices.Equal(got, []string{"keys"}) {
+		t.Errorf("what failed goes on beside %q", got)
+	}
+	for _, stage := range []job.State{job.Review, job.Merged} {
+		if err := team.Apply(Event{Kind: Saw, Task: "keys", Job: &job.Job{ID: "job_keys", State: stage}}, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := team.Behind(login); got != nil {
+		t.Errorf("it waits for %q, which are merged", got)
+	}
 }

@@ -113,6 +113,9 @@ func (r *Room) look(ctx context.Context, t *Team, name string) error {
 	if k.Inspect != "" || k.Remark != "" {
 		return r.inspect(ctx, t, k)
 	}
+	if (k.Say != "" || k.Again) && !k.Held && len(t.Behind(k)) > 0 { // it gave its files back when it failed, and another has them
+		return nil
+	}
 	switch {
 	case k.Held:
 		_, err := op.Do(as, r.Rooms, job.Resume, job.ResumeIn{ID: k.Job})
@@ -217,11 +220,15 @@ func told(t *Team, k *wire.Task) string {
 	var others []string
 	for _, o := range t.Tasks {
 		if o.Name != k.Name && !t.follows(o, k.Name) && !t.follows(k, o.Name) {
-			others = append(others, o.Name)
+			name := o.Name
+			if len(o.Files) > 0 {
+				name += " (" + strings.Join(o.Files, ", ") + ")"
+			}
+			others = append(others, name)
 		}
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(&b, " Others may work on %s at the same time, in checkouts of their own: do only your task.",
+		fmt.Fprintf(&b, " Others may work on %s at the same time, in checkouts of their own: do only your task, and leave their files alone.",
 			strings.Join(others, ", "))
 	}
 	return b.String()

@@ -183,7 +183,7 @@ func (t *Team) drop(k *wire.Task, why string) {
 	}
 }
 
-// ready are tasks that can begin now: those before them are merged, and a place is free.
+// ready are tasks that can begin now: those before them are merged, a place is free, and nobody has their files.
 func (t *Team) ready() (out []*wire.Task) {
 	free := t.Agents
 	for _, k := range t.Tasks {
@@ -194,7 +194,7 @@ func (t *Team) ready() (out []*wire.Task) {
 	for _, k := range t.Tasks {
 		if t.State == wire.Working && free > 0 && k.Stage == wire.Waits && !slices.ContainsFunc(k.After, func(a string) bool {
 			return t.task(a).Stage != wire.Merged
-		}) {
+		}) && len(t.Behind(k, out...)) == 0 {
 			out = append(out, k)
 			free--
 		}

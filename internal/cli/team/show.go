@@ -42,6 +42,12 @@ func show(w io.Writer, t *wire.Team) {
 		}
 		tab.Flush()
 		for _, k := range t.Tasks {
+			if has := k.Has(); len(has) > 0 {
+				fmt.Fprintf(w, "%s has to itself: %s\n", k.Name, kit.VisibleLine(strings.Join(has, ", ")))
+			}
+			if behind := t.Behind(k); k.Stage == wire.Waits && len(behind) > 0 {
+				fmt.Fprintf(w, "%s waits for the files of %s\n", k.Name, strings.Join(behind, ", "))
+			}
 			if k.Check != t.Check {
 				fmt.Fprintf(w, "%s is checked by %s\n", k.Name, instead(t, k))
 			}
