@@ -15,10 +15,13 @@ import (
 	"tandem/internal/memory/text"
 )
 
-// Bounds of a search: postings that are read and texts that are weighed.
+// maxPostings is how many postings a search reads and how far it counts them, however many texts there are: of a term that more texts have,
+// the newest are read. Those of a phrase are all read, as they say whether it stands there at all.
+var maxPostings = 200_000
+
+// Bounds of a search.
 const (
-	maxPostings = 200_000
-	maxBegun    = 64 // terms that a beginning* stands for
+	maxBegun = 64 // terms that a beginning* stands for
 	// MaxCandidates is how many texts a search answers at most.
 	MaxCandidates = 400
 	maxSpots      = 64 // places of a term in one text that are kept for phrases
@@ -91,12 +94,16 @@ func (s Search) Score(q text.Query) (found []text.Hit, counts map[string]int, er
 	read := 0
 	for _, t := range terms {
 		counts[t.stem] = t.texts
-		if _, phrase := spots[t.stem]; read > 0 && read+t.texts > maxPostings && !phrase {
+		_, phrase := spots[t.stem]
+		if read > 0 && read+t.texts > maxPostings && !phrase {
 			continue
 		}
 		read += t.texts
-		weight := s.Corpus.Weight(t.texts)
-		rows, err := s.Tx.Query("SELECT nr, often, length, spots FROM "+s.Table+where+" AND term = ?",
+		weight, newest := s.Corpus.Weight(t.texts), ""
+		if !phrase && t.texts > maxPostings {
+			newest = " ORDER BY place DESC, nr DESC LIMIT " + strconv.Itoa(maxPostings)
+		}
+		rows, err := s.Tx.Query("SELECT nr, often, length, spots FROM "+s.Table+where+" AND term = ?"+newest,
 			append(slices.Clone(within), []byte(t.stem))...)
 		_, err = db.Collect(rows, err, func(rows *sql.Rows) (_ struct{}, err error) {
 			var nr int64
@@ -147,8 +154,8 @@ func (s Search) terms(q text.Query) (out []term, err error) {
 	where, within := s.where()
 	for _, stem := range q.Stems {
 		t := term{stem: stem}
-		if err := s.Tx.QueryRow("SELECT count(*) FROM "+s.Table+where+" AND term = ?",
-			append(slices.Clone(within), []byte(stem))...).Scan(&t.texts); err != nil {
+		if err := s.Tx.QueryRow("SELECT count(*) FROM (SELECT 1 FROM "+s.Table+where+" AND term = ? LIMIT "+
+			strconv.Itoa(maxPostings+1)+") AS counted", append(slices.Clone(within), []byte(stem))...).Scan(&t.texts); err != nil {
 			return nil, err
 		}
 		out = append(out, t)

@@ -1,0 +1,66 @@
+package postings
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"tandem/internal/db"
+	"tandem/internal/memory/text"
+)
+
+// A search reads a bounded number of postings, however many texts have its words: of a common word the newest, of a rare one all, and of a
+// phrase what says whether it stands there.
+func TestASearchReadsABoundedNumberOfRows(t *testing.T) {
+	most := maxPostings
+	maxPostings = 50
+	t.Cleanup(func() { maxPostings = most })
+	d, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	const texts = 300
+	s := Search{Table: "posted", Tenant: "t", Places: []int64{1}, Corpus: text.Corpus{Texts: texts, Length: 3}}
+	err = d.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec(`CREATE TABLE posted (tenant TEXT, term BLOB, place BIGINT, nr BIGINT, often BIGINT, length BIGINT, spots TEXT,
+			PRIMARY KEY (tenant, term, place, nr)) WITHOUT ROWID`)
+		for nr := int64(1); err == nil && nr <= texts; nr++ {
+			rare := ""
+			if nr == 3 {
+				rare = " barn"
+			}
+			_, err = Put(tx, "posted", "t", 1, nr, fmt.Sprintf("owl number %d%s", nr, rare))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.Read(t.Context(), func(tx *db.Tx) error {
+		s.Tx = tx
+		common, counts, err := s.Score(text.Read("owl"))
+		if err != nil {
+			return err
+		}
+		if len(common) != maxPostings || counts["owl"] != maxPostings+1 {
+			t.Errorf("%d texts are weighed, %d counted", len(common), counts["owl"])
+		}
+		for _, h := range common {
+			if Nr(h) <= texts-int64(maxPostings) {
+				t.Errorf("%d is none of the newest", Nr(h))
+			}
+		}
+		if found, _, err := s.Score(text.Read("owl barn")); err != nil || len(found) != 1 || Nr(found[0]) != 3 {
+			t.Errorf("of a rare word %v, %v", found, err)
+		}
+		phrase, _, err := s.Score(text.Read(`"owl number 7"`))
+		if len(phrase) != 1 || Nr(phrase[0]) != 7 {
+			t.Errorf("of a phrase %v", phrase)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
