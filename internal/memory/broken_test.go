@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/memory/wire"
@@ -147,6 +148,108 @@ func TestAFileOfWhichNothingComesIsGivenUp(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// slowly is a file of which a byte a second comes.
+type slowly struct{ ctx context.Context }
+
+func (s slowly) Read(p []byte) (int, error) {
+	select {
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	case <-time.After(time.Second):
+		return copy(p, "x"), nil
+	}
+}
+func (slowly) Close() error { return nil }
+
+// A byte a second is not what the models of all wait for: a gigabyte would take thirty years. What comes slowly, and comes, is waited for.
+func TestAFileThatTricklesIsGivenUp(t *testing.T) {
+	to := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := &Room{Models: Models{Fetch: func(ctx context.Context, _, _ string) (io.ReadCloser, error) { return slowly{ctx}, nil }}}
+		began := time.Now()
+		_, err := r.bringFile(t.Context(), &chosen{ref: "https://models.example/m"}, weights, filepath.Join(to, "a"), maxWeights)
+		if err == nil || !strings.Contains(err.Error(), "it comes too slowly: 1") || time.Since(began) > 2*stalled {
+			t.Error(err, time.Since(began))
+		}
+		most := 8 * trickle
+		r.Models.Fetch = func(ctx context.Context, _, _ string) (io.ReadCloser, error) {
+			return io.NopCloser(&paced{every: stalled / 2, each: trickle, most: most}), nil
+		}
+		began = time.Now()
+		_, err = r.bringFile(t.Context(), &chosen{ref: "https://models.example/m"}, weights, filepath.Join(to, "b"), maxWeights)
+		at, failed := os.Stat(filepath.Join(to, "b"))
+		if err != nil || failed != nil || at.Size() != int64(most) || time.Since(began) < 3*stalled {
+			t.Error(err, failed, time.Since(began))
+		}
+	})
+}
+
+// paced is a file that comes in pieces, with time between them.
+type paced struct {
+	every      time.Duration
+	each, most int
+	left       int
+}
+
+func (s *paced) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		if s.most == 0 {
+			return 0, io.EOF
+		}
+		time.Sleep(s.every)
+		s.left, s.most = s.each, s.most-s.each
+	}
+	n := min(len(p), s.left)
+	s.left -= n
+	return n, nil
+}
+
+// A disk or a hand that changes a model's files here costs searches the model until they were fetched anew, and no vector is made with
+// them.
+func TestChangedFilesOfAModelAreFetchedAnew(t *testing.T) {
+	b := newBench(t, filepath.Join(t.TempDir(), "a.db"))
+	b.asks(&oracle{})
+	folder, digest := tinyModel(t, 1)
+	must(b, ann, b.room.add, wire.AddIn{Text: "the owl sleeps in the barn"})
+	must(b, ann, b.room.setModel, wire.ModelSetIn{Files: folder, Digest: digest})
+	b.room.pointAll(t.Context())
+	by := "meaning (" + filepath.Base(folder) + ")"
+	if out := b.search("a barn owl"); !strings.Contains(out.How, by) {
+		t.Fatalf("%+v", out)
+	}
+	for _, name := range []string{weights, "vocab.txt", "config.json"} {
+		kept, err := filepath.Glob(filepath.Join(b.room.Models.Folder, "*", name))
+		if err != nil || len(kept) != 1 {
+			t.Fatal(kept, err)
+		}
+		raw, err := os.ReadFile(kept[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if raw[len(raw)-2]++; name == "vocab.txt" {
+			raw = bytes.Replace(raw, []byte("owl"), []byte("elk"), 1) // another word has its number
+		}
+		if err := os.WriteFile(kept[0], raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		started := New(b.db) // a start
+		started.Models = b.room.Models
+		b.room = started
+		must(b, ann, b.room.add, wire.AddIn{Text: "another owl, of which " + name + " says nothing"})
+		if out := b.search("an owl in a barn, " + name); strings.Contains(out.How, by) || len(out.Hits) == 0 {
+			t.Errorf("with another %s: %+v", name, out)
+		}
+		b.room.pointAll(t.Context())
+		b.room.pointAll(t.Context())
+		if s := b.state(); s.State != wire.ModelReady || s.Problem != "" || s.Pointed != s.Records {
+			t.Errorf("after another %s: %+v", name, s)
+		}
+		if out := b.search("which owl sleeps, " + name); !strings.Contains(out.How, by) {
+			t.Errorf("after another %s: %+v", name, out)
+		}
+	}
 }
 
 // A tenant whose provider does not answer keeps no other's question waiting.

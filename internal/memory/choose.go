@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
+	"tandem/internal/memory/bert"
 	"tandem/internal/memory/wire"
 	"tandem/internal/op"
 )
@@ -156,16 +157,15 @@ func (r *Room) try(ctx context.Context, c *chosen) error {
 }
 
 func (r *Room) tried(ctx context.Context, c *chosen) error {
-	var of [][]byte
+	var of bert.Files
 	if c.kind == ofFiles {
-		if err := r.fetched(ctx, c); err != nil {
-			return err
+		err := r.fetched(ctx, c)
+		if err == nil {
+			of, err = readSmall(r.kept(c))
 		}
-		f, err := readSmall(r.kept(c))
 		if err != nil {
 			return err
 		}
-		of = [][]byte{[]byte(c.digest), f.Config, f.Vocab, f.Pooling}
 	}
 	all, err := r.point(ctx, c, c.tells, samples)
 	if err != nil {
@@ -180,6 +180,6 @@ func (r *Room) tried(ctx context.Context, c *chosen) error {
 			c.shared[i] += x / float32(len(all))
 		}
 	}
-	c.name = c.named(append(of, binary.LittleEndian.AppendUint32(nil, uint32(c.dims)))...)
+	c.name = c.namedOf(of, c.dims)
 	return nil
 }

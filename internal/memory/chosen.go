@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/memory/bert"
 	"tandem/internal/memory/vector"
 	"tandem/internal/op"
 )
@@ -96,10 +97,14 @@ func Rows(ctx context.Context, d *db.DB) (out []op.Sealed, err error) {
 	return out, err
 }
 
-// named is by what the vectors of a model are known: they are made anew when anything changes that they depend on.
-func (c *chosen) named(of ...[]byte) string {
+// namedOf is by what the vectors of a model are known: they are made anew when anything changes that they depend on.
+func (c *chosen) namedOf(f bert.Files, dims int) string {
+	of := [][]byte{[]byte(c.kind), []byte(c.ref), []byte(c.asks), []byte(c.tells)}
+	if c.kind == ofFiles {
+		of = append(of, []byte(c.digest), f.Config, f.Vocab, f.Pooling)
+	}
 	sum := sha256.New()
-	for _, part := range append([][]byte{[]byte(c.kind), []byte(c.ref), []byte(c.asks), []byte(c.tells)}, of...) {
+	for _, part := range append(of, binary.LittleEndian.AppendUint32(nil, uint32(dims))) {
 		fmt.Fprintf(sum, "%d:", len(part))
 		sum.Write(part)
 	}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -103,7 +104,11 @@ func (r *Room) engine(c *chosen) (*engine, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.model == nil {
-		if err := e.load(r.kept(c), c.digest); err != nil {
+		err := e.load(r.kept(c), c)
+		if errors.Is(err, errOthers) || missing(err) {
+			err = errors.Join(err, os.RemoveAll(r.kept(c))) // they are fetched anew
+		}
+		if err != nil {
 			r.engines.done(e, r.db.Now())
 			return nil, err
 		}
@@ -118,8 +123,11 @@ func (s *engines) done(e *engine, now time.Time) {
 	e.used = now
 }
 
+// errOthers are files that are not those that were chosen, or tried: a disk or a hand changed them.
+var errOthers = errors.New("the model's files here are not those that were chosen")
+
 // load reads a model from its folder.
-func (e *engine) load(folder, digest string) error {
+func (e *engine) load(folder string, c *chosen) error {
 	files, err := readSmall(folder)
 	if err != nil {
 		return err
@@ -129,13 +137,16 @@ func (e *engine) load(folder, digest string) error {
 		return fmt.Errorf("its weights are not on this server: %w", err)
 	}
 	sum, size, err := digestOf(f)
-	if err == nil && sum != digest {
-		err = fmt.Errorf("%s has the digest %s, not %s", weights, sum, digest)
+	if err == nil && sum != c.digest {
+		err = fmt.Errorf("%w: %s has the digest %s, not %s", errOthers, weights, sum, c.digest)
 	}
 	var m *bert.Model
 	if err == nil {
 		files.Weights, files.Size = f, size
 		m, err = bert.Read(files)
+	}
+	if c.name != "" && !errors.Is(err, errOthers) && (err != nil || c.namedOf(files, m.Dims()) != c.name) {
+		err = fmt.Errorf("%w: %s, %s or %s", errOthers, small[0].name, small[1].name, small[2].name)
 	}
 	if err != nil {
 		f.Close()

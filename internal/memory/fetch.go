@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"tandem/internal/fault"
@@ -24,7 +25,8 @@ const (
 	weights    = "model.safetensors"
 	maxWeights = 1 << 30
 	pooling    = "1_Pooling/config.json"
-	stalled    = 2 * time.Minute // the models of all wait for one that comes: it is given up when so long nothing does
+	stalled    = 2 * time.Minute // the models of all wait for one that comes: it is given up when in so long
+	trickle    = 1 << 20         // fewer bytes than this do
 )
 
 // small are the files beside the weights, and how large each may be. The last may be missing.
@@ -117,8 +119,9 @@ func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || fault.Is
 func (r *Room) bringFile(ctx context.Context, c *chosen, name, to string, most int64) (sum string, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	still := time.AfterFunc(stalled, func() { stop(fmt.Errorf("nothing came of it for %s", stalled)) })
-	defer still.Stop()
+	var came moving
+	came.still = time.AfterFunc(stalled, func() { stop(came.slow()) })
+	defer came.still.Stop()
 	defer func() {
 		if why := context.Cause(ctx); err != nil && why != nil {
 			err = fmt.Errorf("%s: %w", name, why)
@@ -129,12 +132,13 @@ func (r *Room) bringFile(ctx context.Context, c *chosen, name, to string, most i
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	defer from.Close()
+	came.Reader = from
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, h), io.LimitReader(&moving{from, still}, most+1))
+	n, err := io.Copy(io.MultiWriter(f, h), io.LimitReader(&came, most+1))
 	if err == nil && n > most {
 		err = fmt.Errorf("%s is larger than %d MB", name, most>>20)
 	}
@@ -144,18 +148,27 @@ func (r *Room) bringFile(ctx context.Context, c *chosen, name, to string, most i
 	return hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// moving says that something came.
+// moving watches that enough comes.
 type moving struct {
 	io.Reader
 	still *time.Timer
+	had   atomic.Int64 // since it was begun, or since there was enough
 }
 
 func (m *moving) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
-	if n > 0 {
+	if m.had.Add(int64(n)) >= trickle {
+		m.had.Store(0)
 		m.still.Reset(stalled)
 	}
 	return n, err
+}
+
+func (m *moving) slow() error {
+	if n := m.had.Load(); n > 0 {
+		return fmt.Errorf("it comes too slowly: %d bytes in %s", n, stalled)
+	}
+	return fmt.Errorf("nothing came of it for %s", stalled)
 }
 
 // openFile opens a file of a model where it was named: at an address, or in a folder of this machine, where only plain files are read.
