@@ -7,12 +7,24 @@ import (
 	"os"
 	"regexp"
 	"slices"
+
+	"tandem/internal/memory/wire"
 )
 
-// conversation is one of LoCoMo: turns in their order, and questions with the turns that answer them.
+// conversation is one of LoCoMo: turns in their order, and questions with the turns that answer them. Other texts are asked about in the
+// same way; they lie in no session, where what stands beside another text tells of it.
 type conversation struct {
 	turns     []turn
 	questions []question
+	apart     bool
+}
+
+// place is where the texts are kept.
+func (c conversation) place() wire.Filter {
+	if c.apart {
+		return wire.Filter{Tier: wire.OfProject, Of: "docs"}
+	}
+	return wire.Filter{Tier: wire.OfSession, Of: "locomo"}
 }
 
 type turn struct{ id, text string }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"tandem/internal/db"
 	terms "tandem/internal/memory/text"
@@ -46,39 +49,87 @@ func fts(file string, c conversation, words func(string) []string) (func(string)
 	}, err
 }
 
-// byAll asks our own search.
-func byAll(file string, c conversation) (func(string) ([]string, error), error) {
+// remembered is a memory of a conversation's turns.
+func remembered(file string, c conversation) (*remembering, error) {
 	m, err := openMemory(file)
 	if err != nil {
 		return nil, err
 	}
 	var turns []any
 	for _, t := range c.turns {
-		turns = append(turns, wire.AddIn{Text: t.text, Tier: wire.OfSession, Of: "locomo", Sources: []wire.Source{{Kind: "turn", Ref: t.id}}})
+		turns = append(turns, wire.AddIn{Text: t.text, Tier: c.place().Tier, Of: c.place().Of,
+			Sources: []wire.Source{{Kind: "turn", Ref: t.id}}})
 	}
 	_, err = m.invoke(string(wire.Add), turns...)
+	return m, err
+}
+
+// turns asks our own search which turns it finds, and asks again as long as it was not found in the way that is measured: a model that
+// computes a question's vector is waited for no longer than people would wait.
+func (m *remembering) turns(c conversation, again func(how string) bool) func(string) ([]string, error) {
 	return func(question string) (ids []string, err error) {
-		out, err := m.search(wire.SearchIn{Query: question, Filter: wire.Filter{Tier: wire.OfSession, Of: "locomo"}})
+		out, err := m.search(wire.SearchIn{Query: question, Filter: c.place()})
+		for try := 0; err == nil && again(out.How) && try < 1000; try++ {
+			time.Sleep(10 * time.Millisecond)
+			out, err = m.search(wire.SearchIn{Query: question, Filter: c.place()})
+		}
 		for _, h := range out.Hits {
 			ids = append(ids, h.Sources[0].Ref)
 		}
+		if err == nil && again(out.How) {
+			err = fmt.Errorf("%q is found %s", question, out.How)
+		}
 		return ids, err
-	}, err
+	}
+}
+
+// byAll asks our own search.
+func byAll(file string, c conversation) (func(string) ([]string, error), error) {
+	m, err := remembered(file, c)
+	if err != nil {
+		return nil, err
+	}
+	return m.turns(c, func(string) bool { return false }), nil
 }
 
 // byWords asks our own search of records that have no vectors.
 func byWords(file string, c conversation) (func(string) ([]string, error), error) {
-	ask, err := byAll(file, c)
+	m, err := remembered(file, c)
 	if err != nil {
 		return nil, err
 	}
-	m, err := openMemory(file)
-	if err != nil {
-		return nil, err
-	}
-	defer m.db.Close()
-	return ask, m.db.Write(m.ctx, func(tx *db.Tx) error {
+	return m.turns(c, func(string) bool { return false }), m.db.Write(m.ctx, func(tx *db.Tx) error {
 		_, err := tx.Exec("DELETE FROM memory_vector")
 		return err
 	})
+}
+
+// bareFTS is SQLite's own index alone, written as safely as ours.
+func bareFTS(file string) (*sql.DB, error) {
+	d, err := sql.Open("sqlite", file+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err == nil {
+		d.SetMaxOpenConns(1)
+		_, err = d.Exec("CREATE VIRTUAL TABLE bare USING fts5(text, tokenize = 'porter unicode61')")
+	}
+	return d, err
+}
+
+// fillBare adds the texts of records, 100 in a change.
+func fillBare(d *sql.DB, from, to int) error {
+	for ; from < to; from += 100 {
+		tx, err := d.Begin()
+		if err != nil {
+			return err
+		}
+		for nr := from; err == nil && nr < min(to, from+100); nr++ {
+			_, err = tx.Exec("INSERT INTO bare (text) VALUES (?)", nth(nr))
+		}
+		if err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

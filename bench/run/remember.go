@@ -63,7 +63,9 @@ func (m *remembering) search(in wire.SearchIn) (wire.SearchOut, error) {
 func finding(entries int) (section, error) {
 	s := section{title: "Memory", how: "The room of memory on SQLite, asked without a gate. Records of 20 words, drawn by Zipf's law, " +
 		"100 in a change; searches of four words. LoCoMo (`LOCOMO=FILE make bench`, locomo10.json, not part of Tandem): share of " +
-		"evidence turns among the first 5 and 10, conversations 5-9; settings were chosen on 0-4."}
+		"evidence turns among the first 5 and 10, conversations 5-9; settings were chosen on 0-4. Our own docs: paraphrased questions " +
+		"(`bench/run/testdata/paraphrased.txt`), each about one paragraph, which lies in no session and has no neighbours. `LOCOMO_MODEL` " +
+		"(a folder, or the address of an endpoint for embeddings) is asked as well."}
 	dir, err := scratch("tandem-memory")
 	if err != nil {
 		return s, err
@@ -73,16 +75,34 @@ func finding(entries int) (section, error) {
 		return s, err
 	}
 	defer m.db.Close()
+	plain, err := bareFTS(filepath.Join(dir, "bare.db"))
+	if err != nil {
+		return s, err
+	}
+	defer plain.Close()
 	for have, size := 0, 10_000; size <= entries; have, size = size, size*10 {
-		took, err := m.fill(have, size)
+		took, used, err := spent(func() error { return m.fill(have, size) })
 		if err != nil {
 			return s, err
 		}
+		bare, bareUsed, err := spent(func() error { return fillBare(plain, have, size) })
+		if err != nil {
+			return s, err
+		}
+		n := float64(size - have)
 		s.figures = append(s.figures, figure{what: fmt.Sprintf("adding up to %d records", size),
-			value: perSecond(float64(size-have) / took.Seconds())})
+			value:    fmt.Sprintf("%s, %.0f in a second of CPU", perSecond(n/took.Seconds()), n/used.Seconds()),
+			compared: fmt.Sprintf("texts alone into FTS5 %s, %.0f in a second of CPU", perSecond(n/bare.Seconds()), n/bareUsed.Seconds())})
 		if err := m.pace(&s, size); err != nil {
 			return s, err
 		}
+	}
+	docs, err := readParaphrased(".")
+	if err == nil {
+		err = asked(&s, filepath.Join(dir, "docs"), "our own docs", []conversation{docs}, nil)
+	}
+	if err != nil {
+		return s, err
 	}
 	file := os.Getenv("LOCOMO")
 	if file == "" {
@@ -93,23 +113,36 @@ func finding(entries int) (section, error) {
 	if err != nil {
 		return s, err
 	}
-	return s, locomo(&s, dir, all)
+	some := all[5:]
+	if os.Getenv("LOCOMO_CHOOSE") != "" {
+		some = all[:5]
+	}
+	return s, asked(&s, filepath.Join(dir, "locomo"), "LoCoMo", some, map[int][2]float64{2: {.56, .64}, 3: {.58, .68}, 4: {.63, .72}})
 }
 
+// spent is how long something took, and how much of a processor.
+func spent(do func() error) (took, used time.Duration, err error) {
+	began, before := time.Now(), cpuTime()
+	err = do()
+	return time.Since(began), cpuTime() - before, err
+}
+
+// nth is the text of a record.
+func nth(nr int) string { return fmt.Sprintf("%s %d", sentence(uint64(nr), 20), nr) }
+
 // fill adds records.
-func (m *remembering) fill(from, to int) (time.Duration, error) {
-	began := time.Now()
+func (m *remembering) fill(from, to int) error {
 	var some []any
 	for nr := from; nr < to; nr++ {
-		some = append(some, wire.AddIn{Text: fmt.Sprintf("%s %d", sentence(uint64(nr), 20), nr)})
+		some = append(some, wire.AddIn{Text: nth(nr)})
 		if len(some) == 100 || nr == to-1 {
 			if _, err := m.invoke(string(wire.Add), some...); err != nil {
-				return 0, err
+				return err
 			}
 			some = nil
 		}
 	}
-	return time.Since(began), nil
+	return nil
 }
 
 // sentence are words of a made-up language.
@@ -162,16 +195,17 @@ func (m *remembering) pace(s *section, size int) error {
 	return nil
 }
 
-// locomo asks the questions of each conversation of that conversation's memory, which is a session's.
-func locomo(s *section, dir string, all []conversation) error {
+// asked asks the questions of each conversation of that conversation's memory.
+func asked(s *section, files, what string, all []conversation, targets map[int][2]float64) error {
 	ways := []string{"FTS5, as typed", "FTS5, without stop words", "by words and neighbours", "by words, by meaning and neighbours"}
+	finds := []func(string, conversation) (func(string) ([]string, error), error){plainFTS, stoppedFTS, byWords, byAll}
+	if where := os.Getenv("LOCOMO_MODEL"); where != "" {
+		ways, finds = append(ways, "by words, by "+filepath.Base(where)+" and neighbours"), append(finds, byModel)
+	}
 	at5, at10 := make([][]float64, len(ways)), make([][]float64, len(ways))
 	for n, c := range all {
-		if os.Getenv("LOCOMO_CHOOSE") != "" == (n >= 5) {
-			continue
-		}
-		for w, find := range []func(string, conversation) (func(string) ([]string, error), error){plainFTS, stoppedFTS, byWords, byAll} {
-			ask, err := find(filepath.Join(dir, fmt.Sprintf("locomo%d-%d.db", n, w)), c)
+		for w, find := range finds {
+			ask, err := find(fmt.Sprintf("%s%d-%d.db", files, n, w), c)
 			if err != nil {
 				return err
 			}
@@ -184,13 +218,14 @@ func locomo(s *section, dir string, all []conversation) error {
 			}
 		}
 	}
-	targets := map[int][2]float64{2: {.56, .64}, 3: {.58, .68}}
 	for w, way := range ways {
-		f := figure{what: fmt.Sprintf("LoCoMo, %d questions, %s", len(at5[w]), way),
+		f := figure{what: fmt.Sprintf("%s, %d questions, %s", what, len(at5[w]), way),
 			value: fmt.Sprintf("R@5 %.3f, R@10 %.3f", mean(at5[w]), mean(at10[w]))}
-		if t, ok := targets[w]; ok {
+		if w > 1 {
 			low, high := interval(at10[w], at10[1])
 			f.compared = fmt.Sprintf("R@10 beside FTS5 without stop words: %+.3f [%+.3f, %+.3f]", mean(at10[w])-mean(at10[1]), low, high)
+		}
+		if t, ok := targets[w]; ok {
 			f.target, f.met = fmt.Sprintf("≥ %.2f, %.2f", t[0], t[1]), mean(at5[w]) >= t[0] && mean(at10[w]) >= t[1]
 		}
 		s.figures = append(s.figures, f)

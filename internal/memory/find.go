@@ -148,20 +148,19 @@ func idsOf(hits []text.Hit) map[string]bool {
 
 // stream says what stands beside a record in the memory of the session that this sight is on, nil when it is on none. Elsewhere records
 // that were written one after the other have nothing to do with each other.
-func (s *sight) stream(tx *db.Tx) (func(id string) []string, error) {
+func (s *sight) stream(tx *db.Tx) (func(id string, steps int) []string, error) {
 	if s.session == 0 {
 		return nil, nil
 	}
 	rows, err := tx.Query("SELECT nr FROM memory_record WHERE tenant = ? AND place = ? AND state = 'live' ORDER BY nr LIMIT ?", s.tenant,
 		s.session, maxStream)
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (nr int64, err error) { return nr, rows.Scan(&nr) })
-	return func(id string) (out []string) {
+	return func(id string, steps int) (out []string) {
 		i, found := slices.BinarySearch(all, postings.Nr(text.Hit{ID: id}))
-		if found && i > 0 {
-			out = append(out, postings.Hit(all[i-1], 0).ID)
-		}
-		if found && i+1 < len(all) {
-			out = append(out, postings.Hit(all[i+1], 0).ID)
+		for _, at := range []int{i - steps, i + steps} {
+			if found && 0 <= at && at < len(all) {
+				out = append(out, postings.Hit(all[at], 0).ID)
+			}
 		}
 		return out
 	}, err

@@ -47,21 +47,24 @@ func Sort(hits []Hit) {
 	})
 }
 
-// neighbour is what a chunk gets of the score of the one beside it: the answer is often next to the words of the question.
-const neighbour = 0.5
+// neighbour is what a chunk gets of the score of the one beside it, and of that one's share the next: the answer is often near the words of
+// the question.
+const (
+	neighbour = 0.5
+	reach     = 2
+)
 
 // Lend gives each hit a part of its neighbours' scores, and adds neighbours that were not found themselves. The neighbours of a chunk are
-// those before and behind it in the same document.
-func Lend(hits []Hit, beside func(id string) []string) []Hit {
-	score := make(map[string]float64, len(hits))
-	for _, h := range hits {
-		score[h.ID] += h.Score
-	}
-	total := make(map[string]float64, len(hits))
+// those so many steps before and behind it in the same document.
+func Lend(hits []Hit, beside func(id string, steps int) []string) []Hit {
+	total := make(map[string]float64, 4*len(hits))
 	for _, h := range hits {
 		total[h.ID] += h.Score
-		for _, id := range beside(h.ID) {
-			total[id] += neighbour * h.Score
+		for steps, part := 1, h.Score; steps <= reach; steps++ {
+			part *= neighbour
+			for _, id := range beside(h.ID, steps) {
+				total[id] += part
+			}
 		}
 	}
 	out := make([]Hit, 0, len(total))

@@ -149,8 +149,10 @@ func TestScores(t *testing.T) {
 }
 
 func TestNeighboursAndFusion(t *testing.T) {
-	beside := func(id string) []string { return map[string][]string{"d1": {"d0", "d2"}, "e5": {"e4", "e6"}}[id] }
-	if got := fmt.Sprint(Lend([]Hit{{"d1", 4}, {"e5", 3}, {"d2", 1}}, beside)); got != "[{d1 4} {d2 3} {e5 3} {d0 2} {e4 1.5} {e6 1.5}]" {
+	beside := func(id string, steps int) []string {
+		return map[string][][]string{"d1": {{"d0", "d2"}, {"d3"}}, "e5": {{"e4", "e6"}, {}}}[id][steps-1]
+	}
+	if got := fmt.Sprint(Lend([]Hit{{"d1", 4}, {"e5", 3}}, beside)); got != "[{d1 4} {e5 3} {d0 2} {d2 2} {e4 1.5} {e6 1.5} {d3 1}]" {
 		t.Error(got)
 	}
 	joined := Fuse([]Hit{{"a", 9}, {"b", 8}, {"c", 7}}, []Hit{{"c", .9}, {"b", .8}})
