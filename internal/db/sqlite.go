@@ -19,9 +19,11 @@ import (
 //
 // What was deleted is overwritten, and its room can be given back: see Shrink. The WAL gives back what it took beyond 32 MB while somebody
 // read an older state (a copy does), as soon as nobody does and something is written.
+//
+// What would undo one caller's part of a batch is kept in memory: in files each page that a change touches was written once more.
 const pragmas = "_pragma=busy_timeout(10000)&_pragma=auto_vacuum(2)&_pragma=secure_delete(1)&_pragma=journal_mode(WAL)&_pragma=synchrono" +
 	"us(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8000)&_pragma=wal_autocheckpoint(4000)&_pragma=journal_size_limit(33554432)" +
-	"&_txlock=immediate"
+	"&_pragma=temp_store(2)&_txlock=immediate"
 
 func openSQLite(ctx context.Context, path string, now func() time.Time) (*DB, error) {
 	// SQLite would make the file readable for others; make it first.
