@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -253,36 +252,4 @@ func newRoot(k *kit.Kit) *cobra.Command {
 	offerNames(k, root)
 	usageErrors(root)
 	return root
-}
-
-// usageErrors makes every wrong number of arguments exit with 2, and every
-// word that a group of commands does not have.
-func usageErrors(cmd *cobra.Command) {
-	if cmd.HasSubCommands() && !cmd.Runnable() {
-		cmd.SuggestionsMinimumDistance = 2
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				return kit.Usagef("there is no %s %s; did you mean %s?", cmd.CommandPath(), args[0], strings.Join(near, " or "))
-			}
-			return kit.Usagef("there is no %s %s; see: %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
-		}
-		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	}
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			err := check(cmd, args)
-			var usage kit.Usage
-			if err == nil || errors.As(err, &usage) {
-				return err
-			}
-			_, arguments, _ := strings.Cut(cmd.Use, " ")
-			return kit.Usagef("%s; usage: %s", strings.ToLower(err.Error()), strings.TrimSpace(cmd.CommandPath()+" "+arguments))
-		}
-	}
-	for _, c := range cmd.Commands() {
-		usageErrors(c)
-	}
 }
