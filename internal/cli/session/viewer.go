@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/term"
 
@@ -281,6 +283,29 @@ func (v *viewer) leave(t *room.Turn) error {
 	return errOver
 }
 
+// verdict asks until it hears an answer, or words that can be told to an agent. One word alone is neither: it may be an "ok", a slip, or
+// the PIN, and what is told to an agent is in its conversation for ever.
+func (v *viewer) verdict(prompt string) (string, error) {
+	for {
+		line, answered, err := v.k.Ask(prompt)
+		switch {
+		case err != nil:
+			return "", err
+		case !answered:
+			return "", context.Canceled
+		case oneWord(line) && !slices.Contains([]string{"", "y", "yes", "n", "no", "a", "always"}, strings.ToLower(line)):
+			v.note("that is none of the answers, and the agent was not told; say at least two words to it")
+		default:
+			return line, nil
+		}
+	}
+}
+
+// oneWord says that a line is one word, where words are told apart by spaces.
+func oneWord(line string) bool {
+	return !strings.ContainsFunc(line, func(r rune) bool { return r == ' ' || r > unicode.MaxASCII })
+}
+
 // decide asks for the answer to an ask, and for the PIN.
 func (v *viewer) decide(t *room.Turn) error {
 	ask, err := op.Do(v.ctx, v.k, approval.AskGet, approval.IDIn{ID: t.Ask})
@@ -297,12 +322,9 @@ func (v *viewer) decide(t *room.Turn) error {
 		v.note("always here would let pass: %s", ask.Always)
 		prompt = "approve? [y]es, [a]lways here, [n]o, or say what to change: "
 	}
-	line, answered, err := v.k.Ask(prompt)
-	switch {
-	case err != nil:
+	line, err := v.verdict(prompt)
+	if err != nil {
 		return err
-	case !answered:
-		return context.Canceled
 	}
 	decide := approval.DecideIn{ID: t.Ask, Verdict: approval.SendBack, Digest: ask.Digest, Pages: pages, Feedback: line}
 	switch strings.ToLower(decide.Feedback) {
