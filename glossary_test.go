@@ -20,7 +20,7 @@ func TestOurWordsAreExplained(t *testing.T) {
 	}
 	glossary := read("docs/glossary.md")
 	for word := range strings.FieldsSeq("house room gate door seat term fence digest presence reap surfaced wake newcomer intandem " +
-		"space workspace session turn ask grant journal actor owner lease relay job") {
+		"space workspace session turn ask grant journal actor owner lease relay job checkpoint seal") {
 		if !regexp.MustCompile(`(?m)^- \*\*[^*]*\b` + word + `\b[^*]*\*\*`).MatchString(glossary) {
 			t.Errorf("docs/glossary.md does not explain %q", word)
 		}

@@ -16,7 +16,7 @@ import (
 // a check costs about 30 ms and no lasting memory.
 const (
 	argonTime, argonMemory, argonThreads = 2, 19 << 10, 1
-	minPIN, maxPIN                       = 6, 128
+	MinPIN, maxPIN                       = 6, 128
 )
 
 func hashPIN(pin string) string {
@@ -47,8 +47,8 @@ func CheckPINForm(pin string) error {
 		same = same && pin[i] == pin[0]
 	}
 	switch {
-	case len(pin) < minPIN:
-		return fault.New(fault.Invalid, "pin.set", "a PIN has at least %d characters", minPIN)
+	case len(pin) < MinPIN:
+		return fault.New(fault.Invalid, "pin.set", "a PIN has at least %d characters", MinPIN)
 	case len(pin) > maxPIN:
 		return fault.New(fault.Invalid, "pin.set", "a PIN has at most %d characters", maxPIN)
 	case same:

@@ -50,7 +50,7 @@ func (n *newKey) seal(in *login.AddIn, got client.LoggedIn) error {
 // devicePIN asks for a new PIN until it is one.
 func devicePIN(k *kit.Kit) (string, error) {
 	for {
-		pin, err := k.Secret("New PIN: ")
+		pin, err := k.Secret(fmt.Sprintf("New PIN (%d characters at least): ", device.MinPIN))
 		if err != nil {
 			return "", err
 		}

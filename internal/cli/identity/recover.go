@@ -62,7 +62,7 @@ func replacePIN(ctx context.Context, k *kit.Kit, c *client.Client) error {
 // newPIN asks for a PIN twice, and again until it is one and both are the same.
 func newPIN(k *kit.Kit) (string, error) {
 	for {
-		pin, err := k.Secret("New PIN: ")
+		pin, err := k.Secret(fmt.Sprintf("New PIN (%d characters at least): ", room.MinPIN))
 		if err != nil {
 			return "", err
 		}

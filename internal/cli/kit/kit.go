@@ -328,8 +328,11 @@ func (k *Kit) askPIN(ctx context.Context, c *client.Client, name string) (string
 			With("pin", "none").WithNext("set one on a terminal: tandem pin set; then say it again")
 	}
 	pin, err := k.Secret(fmt.Sprintf("%s needs your PIN: ", name))
-	if err != nil && !errors.Is(err, context.Canceled) {
+	switch {
+	case err != nil && !errors.Is(err, context.Canceled):
 		return "", nil
+	case err == nil && pin == "":
+		return "", fault.New(fault.Denied, "presence", "no PIN was typed, so nothing was done")
 	}
 	return pin, err
 }

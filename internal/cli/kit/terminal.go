@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -34,6 +35,18 @@ func Columns(w io.Writer) int {
 	}
 	return 160
 }
+
+// Meanwhile tells whoever waits at a terminal for longer than a moment what they wait for. The function that it gives ends that.
+func (k *Kit) Meanwhile(what string, args ...any) func() {
+	if k.JSON || !isTerminal(k.Err) {
+		return func() {}
+	}
+	told := time.AfterFunc(moment, func() { fmt.Fprintf(k.Err, what+"\n", args...) })
+	return func() { told.Stop() }
+}
+
+// moment is how long a person waits without wondering.
+const moment = 1500 * time.Millisecond
 
 // Secret asks on the terminal, without showing what is typed. Without a
 // terminal there is nobody to ask. Ctrl-C is context.Canceled.

@@ -182,11 +182,13 @@ func (c *command) tell(ctx context.Context, args []string) {
 	if waiting == 1 {
 		operations = "operation waits"
 	}
+	when := "is back"
 	var f *fault.Error
-	if errors.As(c.away, &f) && f.Op == "repo.push" { // it is there, and could not
+	if errors.As(c.away, &f) && f.Op != "workspace.forward" { // it is there, and could not
 		fmt.Fprintf(c.k.Err, "warning: %s\n", f.Msg)
+		when = "can take them"
 	}
-	fmt.Fprintf(to, "%d %s to be sent to %s: saved here, and sent when it is back\n", waiting, operations, c.r.Server)
+	fmt.Fprintf(to, "%d %s to be sent to %s: saved here, and sent when it %s\n", waiting, operations, c.r.Server, when)
 }
 
 // aside says whether a command has nothing to do with the repository's state.

@@ -44,11 +44,16 @@ func newRelayStart(k *kit.Kit) *cobra.Command {
 			if in.Cwd, err = k.Folder(cmd.Context(), in.Cwd); err != nil {
 				return err
 			}
+			begun := k.Meanwhile("starting its lead, which can take half a minute …")
 			out, err := op.Do(cmd.Context(), k, relay.RelayStart, in)
+			begun()
 			if err != nil {
 				return err
 			}
-			return k.Show(out, func(w io.Writer) { showRelay(w, out) })
+			return k.Show(out, func(w io.Writer) {
+				showRelay(w, out)
+				fmt.Fprintf(w, "see how it goes: tandem relay read %s\n", out.ID)
+			})
 		},
 	}
 	f := cmd.Flags()

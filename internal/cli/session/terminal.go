@@ -36,7 +36,9 @@ func newOpen(k *kit.Kit) *cobra.Command {
 					return err
 				}
 			}
+			opened := k.Meanwhile("starting the program, which can take half a minute …")
 			out, err := op.Do(cmd.Context(), k, terminal.SessionOpen, in)
+			opened()
 			if err != nil {
 				return err
 			}
@@ -49,6 +51,12 @@ func newOpen(k *kit.Kit) *cobra.Command {
 					out.Attach)
 				if out.Checkout != "" {
 					fmt.Fprintf(w, "checkout: %s\n", out.Checkout)
+				}
+				switch {
+				case out.State == terminal.Starting:
+					fmt.Fprintf(w, "what you send waits until it has started: tandem session send %s \"…\"\n", out.Name)
+				case out.State.Rests():
+					fmt.Fprintf(w, "give it work: tandem session send %s \"…\"\n", out.Name)
 				}
 				warn(k, out)
 			})
@@ -98,7 +106,9 @@ func newSend(k *kit.Kit) *cobra.Command {
 			if cmd.Flags().Changed("wait") {
 				in.Wait = &wait
 			}
+			sent := k.Meanwhile("waiting for the end of the turn; Ctrl-C leaves %s at work …", in.Name)
 			out, err := op.Do(cmd.Context(), k, terminal.SessionSend, in)
+			sent()
 			if err != nil {
 				return cutOff(err, in)
 			}

@@ -99,6 +99,8 @@ func leads(w io.Writer, t *wire.Team) {
 func next(w io.Writer, t *wire.Team) {
 	leads(w, t)
 	switch t.State {
+	case wire.Planning:
+		fmt.Fprintf(w, "wait for its plan: tandem team wait %s\n", t.ID)
 	case wire.Proposed:
 		fmt.Fprintf(w, "look at the plan: tandem team plan %s\nthen: tandem team approve %s --plan %d\n", t.ID, t.ID, t.Version)
 	case wire.Paused, wire.Blocked:

@@ -54,9 +54,8 @@ func newConversation() string {
 
 // find is a program's real path.
 func (d *Driver) find(agent string) (string, error) {
-	names := map[string][3]string{agents.ClaudeName: {"Claude Code", d.Claude, "TANDEM_CLAUDE"},
-		agents.CodexName:    {"Codex", d.Codex, "TANDEM_CODEX"},
-		agents.OpenCodeName: {"OpenCode", d.OpenCode, "TANDEM_OPENCODE"}}
+	names := map[string][2]string{agents.ClaudeName: {"Claude Code", d.Claude}, agents.CodexName: {"Codex", d.Codex},
+		agents.OpenCodeName: {"OpenCode", d.OpenCode}}
 	n := names[agent]
 	name := orElse(n[1], agent)
 	path := name
@@ -74,8 +73,9 @@ func (d *Driver) find(agent string) (string, error) {
 		}
 	}
 	if path == "" {
-		return "", fault.New(fault.Conflict, "session.open", "%s is not installed: there is no %s on the path", n[0], name).
-			WithNext("install it, or name it: %s=/path/to/%s", n[2], agent)
+		return "", fault.New(fault.Conflict, "session.open", "the server finds no %s: there is no %s on the path that it was started with",
+			n[0], name).WithNext("install it; where your shell finds it, have the server look there, too: tandem up --replace; "+
+			"or name it: tandem settings set %s /path/to/%s", agent, agent)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
