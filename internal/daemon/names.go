@@ -64,6 +64,8 @@ func (n *names) site(hostport string) (identity.Site, bool) {
 	switch {
 	case n.own[host] && port == n.port:
 		return identity.Site{Host: host, Origin: at(scheme, n.port, usual), Near: n.near && client.Loopback(host)}, true
+	case !n.near && numeric(host):
+		return identity.Site{Host: host, Origin: "https://" + hostport}, true
 	case n.given[net.JoinHostPort(host, port)], n.given[host] && (port == n.port || port == usual || port == "443"):
 		if n.near && !client.Loopback(host) { // something that ends TLS stands before us
 			if port == usual {
@@ -74,6 +76,13 @@ func (n *names) site(hostport string) (identity.Site, bool) {
 		return identity.Site{Host: host, Origin: at(scheme, port, usual)}, true
 	}
 	return identity.Site{}, false
+}
+
+// numeric says whether a name is an address that other machines reach. No page can lead a browser here under one: what it shows came from
+// there. So it is right whatever stands between, as a container's published port, whose address this machine does not know.
+func numeric(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && !ip.IsLoopback() && !ip.IsUnspecified()
 }
 
 // answers says whether a listener takes a request, by the name it was sent to. On a listener for other machines a program

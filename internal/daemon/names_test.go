@@ -29,6 +29,12 @@ func TestTheOriginIsOurOwnAddress(t *testing.T) {
 		{"192.0.2.7:443", "", false, "192.0.2.7", "https://192.0.2.7", false},
 		{"0.0.0.0:13013", "build.example", false, "build.example:13013", "https://build.example:13013", false},
 		{"0.0.0.0:13013", "", false, "0.0.0.0:13013", "", false},
+		{"0.0.0.0:13013", "", false, "192.0.2.7:13013", "https://192.0.2.7:13013", false},   // up prints it for other machines
+		{"0.0.0.0:13013", "", false, "203.0.113.9:8443", "https://203.0.113.9:8443", false}, // as a published port is reached
+		{"0.0.0.0:13013", "", false, "[2001:db8::7]:13013", "https://[2001:db8::7]:13013", false},
+		{"0.0.0.0:13013", "", false, "127.0.0.1:8443", "", false},
+		{"0.0.0.0:13013", "", false, "evil.example:13013", "", false},
+		{"127.0.0.1:39731", "", true, "192.0.2.7:39731", "", false},
 		{"127.0.0.1:39731", "", true, "tandem-k3v9.localhost:39731", "http://tandem-k3v9.localhost:39731", true}, // of this installation
 		{"127.0.0.1:39731", "", true, "tandem-other.localhost:39731", "", false},
 	} {
