@@ -13,23 +13,18 @@ import (
 // still are the tests that let a fixed time pass, each with its reason. What happens elsewhere is waited for with testenv.Eventually
 // or testenv.Within, what happens in this process with testing/synctest: a fixed time is too long on most days and too short on one.
 var still = map[string]string{
-	"internal/daemon/body_test.go TestASlowBodyIsCutOff":                             bubble,
-	"internal/daemon/body_test.go TestHonestSlownessIsNotCut":                        bubble,
-	"internal/daemon/body_test.go TestAnAnswerThatNobodyReadsEnds":                   bubble,
-	"internal/db/postgres_test.go TestTimeOuts":                                      "idle for so long is what is tested",
-	"internal/session/loop/crash_test.go TestKilledAtRandomInstants":                 chance,
-	"test/proof/crash_test.go killNine":                                              chance,
-	"test/proof/crash_test.go TestCutPostgres":                                       chance,
-	"test/proof/repo_test.go TestServerIsKilledWhileAgentsCommit":                    chance,
-	"internal/session/terminal/opencode/order_test.go pause":                         chance,
-	"internal/session/terminal/opencode/order_test.go TestNoPromptIsLost":            chance,
-	"internal/session/terminal/relay_test.go TestARelaySurvivesKillsAndParksQuietly": quiet,
-	"test/proof/day_linux_test.go TestNoPacketLeaves":                                quiet,
-	"internal/tool/builtin/bash_test.go bounds":                                      quiet,
-	"internal/space/peer/sitting_test.go TestASeatIsGivenToOneProgram": "who waits for a lock cannot be seen; " +
-		"without all of them the test is only weaker",
-	"test/proof/shears_test.go Write":        "what came through a line before it broke is still read",
-	"test/year/trouble_linux_test.go within": chance,
+	"internal/daemon/body_test.go TestASlowBodyIsCutOff":                  bubble,
+	"internal/daemon/body_test.go TestHonestSlownessIsNotCut":             bubble,
+	"internal/daemon/body_test.go TestAnAnswerThatNobodyReadsEnds":        bubble,
+	"internal/memory/broken_test.go Read":                                 bubble,
+	"internal/session/loop/crash_test.go TestKilledAtRandomInstants":      chance,
+	"test/proof/crash_test.go killNine":                                   chance,
+	"test/proof/crash_test.go TestCutPostgres":                            chance,
+	"test/proof/repo_test.go TestServerIsKilledWhileAgentsCommit":         chance,
+	"internal/session/terminal/opencode/order_test.go pause":              chance,
+	"internal/session/terminal/opencode/order_test.go TestNoPromptIsLost": chance,
+	"test/proof/shears_test.go Write":                                     "what came through a line before it broke is still read",
+	"test/year/trouble_linux_test.go within":                              chance,
 	"test/red/cell_linux_test.go stays": "what a box leaves behind is given a moment " +
 		"to begin, and to be ended",
 }
@@ -37,7 +32,6 @@ var still = map[string]string{
 const (
 	chance = "an instant that chance picks is what is tested"
 	bubble = "the clock is synctest's, so no real time passes"
-	quiet  = "that nothing happens for so long is what is tested"
 )
 
 // backgrounds are the files below the daemon that begin a context of their own, each with its reason. Everything else is given one,

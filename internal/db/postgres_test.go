@@ -175,7 +175,12 @@ func TestTimeOuts(t *testing.T) {
 		if err := tx.Unhurried(); err != nil {
 			return err
 		}
-		time.Sleep(400 * time.Millisecond) // longer than a transaction may be idle
+		testenv.Eventually(t, "idle for longer than a transaction may be", 10*time.Second, func() bool {
+			var long bool
+			err := d.QueryRow(t.Context(), "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND "+
+				"state = 'idle in transaction' AND clock_timestamp() - state_change > interval '400 ms'").Scan(&long)
+			return err == nil && long
+		})
 		_, err := tx.Exec("SELECT pg_sleep(0.4)")
 		return err
 	})

@@ -14,6 +14,14 @@ func Eventually(t testing.TB, what string, most time.Duration, ok func() bool) {
 	}
 }
 
+// Stays watches for so long that something stays as it is. A test ends at the first look at which it does not.
+func Stays(t testing.TB, what string, most time.Duration, ok func() bool) {
+	t.Helper()
+	if Within(most, func() bool { return !ok() }) {
+		t.Fatalf("not for %s: %s", most, what)
+	}
+}
+
 // Within is Eventually for a test that has more to say when time is up: it reports whether ok said yes. It asks at once, then
 // more and more rarely, since asking may cost a program.
 func Within(most time.Duration, ok func() bool) bool {

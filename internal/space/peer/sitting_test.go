@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/testenv"
 )
 
 // Several programs of one folder want the seat of one that has ended: one of them gets it.
@@ -38,12 +41,26 @@ func TestASeatIsGivenToOneProgram(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(200 * time.Millisecond) // to get there; whoever comes later finds the seat taken anyway
+	there := testenv.Within(time.Minute, func() bool { return waiting("vacant") == 8 })
 	s.mu.Unlock()
+	if !there {
+		t.Error("they never waited for the seat together")
+	}
 	wg.Wait()
 	if got.Load() != 1 {
 		t.Errorf("the seat was given to %d programs", got.Load())
 	}
+}
+
+// waiting counts the goroutines that wait for a lock within a function.
+func waiting(function string) (n int) {
+	stacks := make([]byte, 4<<20)
+	for one := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		if strings.Contains(one, "[sync.Mutex.Lock") && strings.Contains(one, ")."+function+"(") {
+			n++
+		}
+	}
+	return n
 }
 
 // A seat is locked while it waits for its host. Whoever leaves another space does not wait with it.
