@@ -44,9 +44,10 @@ bench: ## measure, and write bench/RESULTS.md; ONLY=authority one part; AGAINST=
 	$(if $(AGAINST),,$(if $(filter workspaces% crowd,$(or $(ONLY),crowd)),./scripts/tools-seed))
 	CGO_ENABLED=0 $(GO) run ./bench/run $(if $(ONLY),-only '$(ONLY)') $(if $(AGAINST),-against '$(AGAINST)' -rounds '$(or $(ROUNDS),5)')
 
-soak: ## run a room's long proofs whole: make soak ROOM=journal (or a folder: ROOM=./test/proof)
+soak: ## run long proofs whole: make soak ROOM=journal (or a folder: ROOM=./test/proof); ROOM=race: every test, with the race detector
 	@test -n '$(ROOM)' || { echo 'say which room: make soak ROOM=journal'; exit 2; }
-	TANDEM_SOAK=1 CGO_ENABLED=0 $(GO) test -count=1 -v -timeout 12h $(if $(filter ./%,$(ROOM)),$(ROOM)/...,./internal/$(ROOM)/...)
+	$(if $(filter race,$(ROOM)),scripts/run-tests race,\
+	TANDEM_SOAK=1 CGO_ENABLED=0 $(GO) test -count=1 -v -timeout 12h $(if $(filter ./%,$(ROOM)),$(ROOM)/...,./internal/$(ROOM)/...))
 
 freeze: ## write the goldens of test/freeze anew, after a change that is intended
 	CGO_ENABLED=0 $(GO) test -count=1 -run 'Frozen|Kept|Conformance' ./test/freeze ./internal/daemon -args -update

@@ -23,7 +23,8 @@ type source struct {
 	named       []string
 	sleeps      []string
 	backgrounds []string
-	wide        map[string]int // file → lines over 140 columns
+	defined     map[string]bool // names of operations
+	wide        map[string]int  // file → lines over 140 columns
 	lines       int
 	tested      map[string]bool // folders with tests
 }
@@ -31,12 +32,15 @@ type source struct {
 const widest = 140
 
 var (
+	// wireDoors are given the names of operations from outside, and speak them; the exam of doors sits at their wire.
+	wireDoors = []string{"internal/httpapi/", "internal/mcpserver/", "internal/compat/", "internal/tool/", "internal/gate/doortest/"}
 	operation = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`)
 	generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 )
 
 func read(root string) (*source, error) {
-	s := &source{root: root, methods: map[string]int{}, fields: map[string]int{}, wide: map[string]int{}, tested: map[string]bool{}}
+	s := &source{root: root, methods: map[string]int{}, fields: map[string]int{}, wide: map[string]int{},
+		tested: map[string]bool{}, defined: map[string]bool{}}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -56,6 +60,10 @@ func read(root string) (*source, error) {
 			return err
 		}
 		return s.file(filepath.ToSlash(name), text)
+	})
+	s.named = slices.DeleteFunc(s.named, func(call string) bool {
+		at, name, _ := strings.Cut(call, " ")
+		return !s.defined[name] || slices.ContainsFunc(wireDoors, func(d string) bool { return strings.HasPrefix(at, d) })
 	})
 	for _, list := range [][]string{s.named, s.sleeps, s.backgrounds} {
 		slices.Sort(list)
@@ -82,18 +90,19 @@ func (s *source) file(name string, text []byte) error {
 		s.types(name, tree)
 	}
 	ast.Inspect(tree, func(n ast.Node) bool {
+		s.define(n)
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
 		at := fmt.Sprintf("%s:%d", name, set.Position(call.Pos()).Line)
 		switch f := called(call); {
-		case test && f == "time.Sleep" && !bubbled(tree) && !byChance(call):
+		case test && f == "time.Sleep" && !bubbled(tree) && !byChance(tree, call):
 			s.sleeps = append(s.sleeps, at)
 		case !test && f == "context.Background" && below(name):
 			s.backgrounds = append(s.backgrounds, at)
-		case !test && strings.HasPrefix(name, "internal/") && byName(call):
-			s.named = append(s.named, at)
+		case !test && strings.HasPrefix(name, "internal/") && byName(call) != "":
+			s.named = append(s.named, at+" "+byName(call))
 		}
 		return true
 	})
@@ -105,20 +114,48 @@ func bubbled(tree *ast.File) bool {
 	return slices.ContainsFunc(tree.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` })
 }
 
-// byChance reports whether a sleep has no fixed time: chance picks the instant that is tested.
-func byChance(sleep *ast.CallExpr) (drawn bool) {
-	ast.Inspect(sleep, func(n ast.Node) bool {
-		if f, ok := n.(*ast.SelectorExpr); ok && (f.Sel.Name == "IntN" || f.Sel.Name == "Int64N") {
-			drawn = true
+// byChance reports whether a sleep has no fixed time: chance picks the instant that is tested, there or in the variable that it names.
+func byChance(tree *ast.File, sleep *ast.CallExpr) (found bool) {
+	if drawn(sleep) {
+		return true
+	}
+	named, ok := sleep.Args[0].(*ast.Ident)
+	if !ok {
+		return false
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		fn, ok := n.(*ast.FuncDecl)
+		if !ok || sleep.Pos() < fn.Pos() || sleep.End() > fn.End() {
+			return n == ast.Node(tree)
 		}
-		return !drawn
+		ast.Inspect(fn, func(n ast.Node) bool {
+			set, ok := n.(*ast.AssignStmt)
+			for i := 0; ok && i < len(set.Lhs) && len(set.Lhs) == len(set.Rhs); i++ {
+				to, ok := set.Lhs[i].(*ast.Ident)
+				found = found || ok && to.Name == named.Name && drawn(set.Rhs[i])
+			}
+			return !found
+		})
+		return false
 	})
-	return drawn
+	return found
+}
+
+// drawn reports whether chance has a say in a value.
+func drawn(value ast.Expr) (yes bool) {
+	ast.Inspect(value, func(n ast.Node) bool {
+		if f, ok := n.(*ast.SelectorExpr); ok && (f.Sel.Name == "IntN" || f.Sel.Name == "Int64N") {
+			yes = true
+		}
+		return !yes
+	})
+	return yes
 }
 
 // below reports whether a file is of a package that the daemon or a command calls, and that gets a context from it.
 func below(name string) bool {
-	return strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "internal/daemon/") && !strings.HasPrefix(name, "internal/cli/")
+	above := []string{"internal/daemon/", "internal/cli/", "internal/testenv/"} // who starts something, or tests
+	return strings.HasPrefix(name, "internal/") && !slices.ContainsFunc(above, func(a string) bool { return strings.HasPrefix(name, a) })
 }
 
 // types counts the methods and fields of each type of a package. Types of one name in packages of one name are told apart by folder.
@@ -171,9 +208,35 @@ func called(c *ast.CallExpr) string {
 	return "." + f.Sel.Name
 }
 
-// byName reports whether a call names its operation in a string: Invoke(ctx, "board.claim", …) and its like, also with a type as
+// define notes the operation that a piece of code gives its name: op.Def[In, Out]("board.claim"), or op.Spec{Name: "board.claim", …}.
+func (s *source) define(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if def, ok := n.Fun.(*ast.IndexListExpr); ok && len(n.Args) == 1 {
+			if f, ok := def.X.(*ast.SelectorExpr); ok && f.Sel.Name == "Def" {
+				s.defined[text(n.Args[0])] = true
+			}
+		}
+	case *ast.KeyValueExpr:
+		if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Name" {
+			s.defined[text(n.Value)] = true
+		}
+	}
+}
+
+// text is what a literal says.
+func text(e ast.Expr) string {
+	if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		if s, err := strconv.Unquote(lit.Value); err == nil {
+			return s
+		}
+	}
+	return ""
+}
+
+// byName is the operation that a call names in a string: Invoke(ctx, "board.claim", …) and its like, also with a type as
 // call[T](v, "board.claim", …) has. Get is one when a table is asked: a setting is named in the same way.
-func byName(c *ast.CallExpr) bool {
+func byName(c *ast.CallExpr) string {
 	fun := c.Fun
 	if typed, ok := fun.(*ast.IndexExpr); ok {
 		fun = typed.X
@@ -183,7 +246,7 @@ func byName(c *ast.CallExpr) bool {
 	case *ast.SelectorExpr:
 		name = strings.ToLower(f.Sel.Name)
 		if table, ok := f.X.(*ast.CallExpr); name == "get" && (!ok || !strings.HasSuffix(called(table), ".Table")) {
-			return false
+			return ""
 		}
 	case *ast.Ident:
 		name = strings.ToLower(f.Name)
@@ -191,18 +254,14 @@ func byName(c *ast.CallExpr) bool {
 	switch name {
 	case "invoke", "call", "do", "ask", "run", "get", "fetch", "read", "has":
 	default:
-		return false
+		return ""
 	}
 	for _, a := range c.Args {
-		lit, ok := a.(*ast.BasicLit)
-		if !ok || lit.Kind != token.STRING {
-			continue
-		}
-		if s, err := strconv.Unquote(lit.Value); err == nil && operation.MatchString(s) {
-			return true
+		if s := text(a); operation.MatchString(s) {
+			return s
 		}
 	}
-	return false
+	return ""
 }
 
 // largest are the types with the most methods and fields.
@@ -220,19 +279,20 @@ func (s *source) largest(n int) (out []count) {
 	return out
 }
 
-// neverRaced are the folders with tests that scripts/run-tests leaves out of its pass with the race detector.
-func (s *source) neverRaced(script string) (out []string, err error) {
+// seldomRaced are the folders with tests that scripts/run-tests leaves out of its pass with the race detector, and whether that
+// script has a pass in which nothing is left out.
+func (s *source) seldomRaced(script string) (out []string, whole bool, err error) {
 	text, err := os.ReadFile(script)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	m := regexp.MustCompile(`(?m)^driving='(.*)'$`).FindSubmatch(text)
 	if m == nil {
-		return nil, fmt.Errorf("%s does not say with driving='…' which packages run without the race detector", script)
+		return nil, false, fmt.Errorf("%s does not say with driving='…' which packages run without the race detector", script)
 	}
 	driving, err := regexp.Compile(string(m[1]))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for folder := range s.tested {
 		if pkg := "tandem/" + folder; !strings.HasPrefix(pkg, "tandem/internal/") || driving.MatchString(pkg) {
@@ -240,7 +300,7 @@ func (s *source) neverRaced(script string) (out []string, err error) {
 		}
 	}
 	slices.Sort(out)
-	return out, nil
+	return out, regexp.MustCompile(`(?m)^\tpass ".*" 1 -race .*\$all$`).Match(text), nil
 }
 
 // ranked are the names, the largest first.
