@@ -5,14 +5,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/memory/wire"
 )
@@ -250,6 +253,54 @@ func TestChangedFilesOfAModelAreFetchedAnew(t *testing.T) {
 			t.Errorf("after another %s: %+v", name, out)
 		}
 	}
+}
+
+// Two servers on one database make the vectors that are missing beside each other: each record has one of each model at the end, both
+// servers find by it, and what is forgotten meanwhile has none.
+func TestTwoServersFillVectors(t *testing.T) {
+	needsVectors(t)
+	both(t, func(t *testing.T, b *bench) {
+		folder, digest := tinyModel(t, 1)
+		var ids []string
+		for i := range 40 {
+			ids = append(ids, must(b, ann, b.room.add, wire.AddIn{Text: fmt.Sprintf("the owl %d sleeps in the barn", i)}).ID)
+		}
+		if err := b.db.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec("DELETE FROM memory_vector")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		servers := []*bench{{t, b.db, New(b.db)}, {t, b.db, New(b.db)}}
+		for _, s := range servers {
+			s.asks(&oracle{})
+		}
+		must(servers[0], ann, servers[0].room.setModel, wire.ModelSetIn{Files: folder, Digest: digest})
+		var all sync.WaitGroup
+		for _, s := range servers {
+			all.Go(func() { s.room.catchUp(t.Context(), "t", s.numbers()) })
+			all.Go(func() { s.room.pointAll(t.Context()) })
+		}
+		must(b, ann, b.room.forget, wire.IDIn{ID: ids[7]})
+		all.Wait()
+		for _, s := range servers { // what one lost to the other comes with the next look, as it would
+			s.room.pointAll(t.Context())
+			s.room.catchUp(t.Context(), "t", s.numbers())
+			s.room.pointAll(t.Context())
+		}
+		for _, table := range []string{"memory_vector", "memory_pointed"} {
+			b.none("live records without a vector in "+table, `SELECT count(*) FROM memory_record r WHERE r.state = 'live' AND NOT EXISTS
+				(SELECT 1 FROM `+table+` v WHERE v.tenant = r.tenant AND v.nr = r.nr AND length(v.vec) > 0)`)
+			b.none("vectors of what was forgotten in "+table, `SELECT count(*) FROM memory_record r WHERE r.state <> 'live' AND EXISTS
+				(SELECT 1 FROM `+table+` v WHERE v.tenant = r.tenant AND v.nr = r.nr AND length(v.vec) > 0)`)
+		}
+		for i, s := range servers {
+			out := s.search("a barn owl")
+			if !strings.Contains(out.How, "meaning ("+filepath.Base(folder)+")") || strings.Contains(out.How, "it has seen") || len(out.Hits) != 10 {
+				t.Errorf("server %d: %d found %s", i, len(out.Hits), out.How)
+			}
+		}
+	})
 }
 
 // A tenant whose provider does not answer keeps no other's question waiting.
