@@ -68,7 +68,8 @@ func TestWhatAProgramCanMakeGrow(t *testing.T) {
 		}
 		after := counted(t, d, tables)
 		for _, table := range tables {
-			if after[table] <= before[table] || strings.HasPrefix(table, "journal") {
+			// The server's clock is one row, which it writes by itself some time after its start.
+			if after[table] <= before[table] || strings.HasPrefix(table, "journal") || table == "installation_clock" {
 				continue
 			}
 			if grown[name] = true; !slices.Contains(strings.Fields(keeps[name].tables), table) {
