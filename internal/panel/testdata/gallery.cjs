@@ -41,6 +41,7 @@ async function look(context, name, input, source, found) {
     if (wide > 0) say(`the page is ${wide} px wider than the window`);
     await page.screenshot({ path: path.join(input.shots, `${name}-${mode.name}.png`), fullPage: true });
     for (const v of await axe(session, mode.rules)) say(`axe: ${v}`);
+    globalThis.alive();
   }
   await page.close();
 }
