@@ -323,6 +323,13 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.contains(out.(Said).Text, "hosts", "term 2")
+	// whoever hosts is up to date: it said that it was not, as long as the old host was away
+	for _, text := range []string{do[BoardOut](b.house, "bob", "board.show", BoardIn{All: true}).Text,
+		do[Peers](b.house, "bob", "space.peers", nil).Text, do[Inbox](b.house, "bob", "space.inbox", InboxIn{All: true}).Text} {
+		if strings.Contains(text, "Not up to date") || strings.Contains(text, "not known") {
+			t.Errorf("the new host says of itself:\n%s", text)
+		}
+	}
 	do[Said](b.house, "bob", "space.send", SendIn{Type: "chat", Message: "new house"})
 	eventually(t, "the third member following", func() bool {
 		return strings.Contains(do[Inbox](c.house, "cy", "space.inbox", InboxIn{All: true}).Text, "new house")

@@ -45,6 +45,10 @@ func (r *Room) introduce(ctx context.Context, s *seat, said Capabilities) error 
 	if c.Session != "" {
 		r.session(ctx, c, &p)
 	}
+	// A program that took its seat again may not say a second time which model it is.
+	if was := s.profiles[s.me.Card().ID]; was.Agent == p.Agent {
+		p.Model = orElse(p.Model, was.Model)
+	}
 	return r.profile(ctx, s, p)
 }
 

@@ -137,4 +137,13 @@ func TestUnread(t *testing.T) {
 	last := do[Said](h, "ann", "space.send", SendIn{Type: "chat", Message: "x", To: "bob"}).ID
 	h.contains(do[BoardOut](h, "bob", "board.show", BoardIn{All: true}).Text, "1 message, "+last+": call")
 	reads(InboxIn{}, last)
+
+	// Asked for more than a page it gives a page as long as one may be, and not the usual twenty.
+	for range 12 {
+		sent = append(sent, do[Said](h, "ann", "space.send", SendIn{Type: "chat", Message: "x"}).ID)
+	}
+	reads(InboxIn{All: true, Limit: 500}, append(slices.Clone(sent[:12]), append([]string{last}, sent[12:]...)...)...)
+	if n := atMost(500, 20, 200); n != 200 {
+		t.Errorf("the longest page has %d", n)
+	}
 }
