@@ -121,6 +121,9 @@ func (c Claude) Write() error {
 			return err
 		}
 	}
+	if err := c.writeOnce(); err != nil {
+		return err
+	}
 	return wholefile.Write(filepath.Join(c.Folder, "instructions.md"),
 		[]byte(instructions(c.Project, "CLAUDE.md", filepath.Join(".claude", "CLAUDE.md"), "CLAUDE.local.md")))
 }
@@ -170,6 +173,7 @@ func (c Claude) Argv() []string {
 	if c.Effort != "" {
 		argv = append(argv, "--effort", c.Effort)
 	}
+	argv = append(argv, "--plugin-dir", at(oncePlugin))
 	if c.Plugin != "" {
 		argv = append(argv, "--plugin-dir", c.Plugin)
 	}

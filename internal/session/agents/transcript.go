@@ -210,7 +210,7 @@ func (l line) words(text string, blocks []block) (Entry, bool) {
 	case l.Type == "user" && strings.HasPrefix(text, "[Request interrupted by user"):
 		e.Kind = Interrupted
 	case l.Type == "user" && !l.Meta && !results && text != "":
-		e.Kind, e.Text, e.PromptID, e.Waited = Prompted, text, l.Prompt, l.Source == "queued"
+		e.Kind, e.Text, e.PromptID, e.Waited = Prompted, Unwrapped(text), l.Prompt, l.Source == "queued"
 	case l.Type == "system" && l.Subtype == "turn_duration":
 		e.Kind = Ended
 	case l.Type == "system" && l.Subtype == "local_command":

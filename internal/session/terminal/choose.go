@@ -71,6 +71,21 @@ func (s *seat) choose(ctx context.Context, t *session.Turn, c choice, dress func
 	s.finish(ctx, session.Done, "ok", "request", "")
 }
 
+// once is what to type where a turn's model needs no other start: the program runs as the session does, and has a command for that model.
+func (s *claude) once(ctx context.Context, t *session.Turn) (typed string, can bool) {
+	model := strings.TrimPrefix(t.Options.Model, "claude/")
+	if !s.row.Once || model == s.row.Model || s.row.RunModel != s.row.Model ||
+		s.row.RunEffort != orElse(t.Options.Effort, s.row.Effort) || s.skipEnded(ctx) {
+		return "", false
+	}
+	return agents.Once(model, tidy(t.Text()))
+}
+
+// skipEnded says that the program skips permissions by a grant that ended.
+func (s *claude) skipEnded(ctx context.Context) bool {
+	return s.row.Skip && s.d.maySkip(ctx, s.row.Tenant, s.row.Folder, false) != nil
+}
+
 // dress starts the program anew when a turn wants another model or effort than it runs with, or the session's own again.
 // Flags of a start bind nobody else; the program's own commands would change what is saved for every session.
 func (s *claude) dress(ctx context.Context, t *session.Turn) error {
@@ -81,7 +96,7 @@ func (s *claude) dress(ctx context.Context, t *session.Turn) error {
 	if t.Options.Effort != "" {
 		effort = t.Options.Effort
 	}
-	ended := s.row.Skip && s.d.maySkip(ctx, s.row.Tenant, s.row.Folder, false) != nil
+	ended := s.skipEnded(ctx)
 	if model == s.row.RunModel && effort == s.row.RunEffort && !ended {
 		return nil
 	}

@@ -60,7 +60,7 @@ func (s *claude) prepare(ctx context.Context) (Launch, error) {
 	if err != nil {
 		return Launch{}, err
 	}
-	c.Plugin = plugin
+	c.Plugin, s.row.Once = plugin, true
 	if err := s.trust(ctx, c); err != nil {
 		return Launch{}, err
 	}

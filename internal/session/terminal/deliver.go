@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/session"
+	"tandem/internal/session/agents"
 	"tandem/internal/session/screen"
 )
 
@@ -26,6 +27,7 @@ func tidy(s string) string {
 
 // ours says whether a draft on the screen is what we typed: long text is shown as a mark, and wide text is cut.
 func ours(draft, text string) bool {
+	draft, text = agents.Unwrapped(draft), agents.Unwrapped(text)
 	if strings.HasPrefix(draft, "[Pasted text #") {
 		return true
 	}
@@ -42,9 +44,16 @@ func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 		s.choose(ctx, t, c, s.dress)
 		return
 	}
-	if err := s.dress(ctx, t); err != nil {
-		s.begin(t)
-		s.finish(ctx, session.Failed, "error: not delivered", "launch", fault.Public(err).Msg)
+	asIs := func() bool {
+		err := s.dress(ctx, t)
+		if err != nil {
+			s.begin(t)
+			s.finish(ctx, session.Failed, "error: not delivered", "launch", fault.Public(err).Msg)
+		}
+		return err == nil
+	}
+	_, once := s.once(ctx, t)
+	if !once && !asIs() {
 		return
 	}
 	t, err := s.d.room.Start(ctx, t)
@@ -53,6 +62,14 @@ func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 		return
 	}
 	text = tidy(t.Text()) // with what the conversation is told at its beginning
+	if once {
+		var typed string
+		if typed, once = s.once(ctx, t); once {
+			text = typed
+		} else if !asIs() { // what was told first made it too long for that
+			return
+		}
+	}
 	s.begin(t)
 	fail := func(signal string, err error) {
 		s.finish(ctx, session.Failed, "error: not delivered", signal, fault.Public(err).Msg)
@@ -72,7 +89,7 @@ func (s *claude) deliver(ctx context.Context, t *session.Turn) {
 		return
 	}
 	s.update(func(r *row) bool { r.Typing = t.ID; return true })
-	if strings.HasPrefix(text, "/") && !strings.Contains(text, "\n") {
+	if !once && strings.HasPrefix(text, "/") && !strings.Contains(text, "\n") {
 		s.command(ctx, text)
 		return
 	}

@@ -95,6 +95,7 @@ type row struct {
 	Begun        bool   `json:"begun,omitempty"` // the conversation has a transcript: it can be resumed
 	RunModel     string `json:"run_model,omitempty"`
 	RunEffort    string `json:"run_effort,omitempty"`
+	Once         bool   `json:"once,omitempty"`   // the program that runs can do one prompt with another model
 	Typing       string `json:"typing,omitempty"` // the turn whose prompt may have been typed
 	Typed        string `json:"typed,omitempty"`  // the turn whose prompt was taken
 	Socket       string `json:"socket,omitempty"` // of a program that listens on one
