@@ -171,29 +171,38 @@ func (s *seat) foldBoard(e *space.Entry, evs []board.Event, content []byte) erro
 		w := s.words[ev.Task]
 		if e.Class == board.ClassPlan {
 			var p PlanWords
-			if json.Unmarshal(content, &p) == nil && i < len(p.Tasks) {
+			var raw struct{ Tasks []json.RawMessage }
+			if json.Unmarshal(content, &p) == nil && i < len(p.Tasks) && json.Unmarshal(content, &raw) == nil {
 				w = p.Tasks[i]
 				w.Labels = labelled(nil, w.Labels)
+				s.keepNewer(ev, raw.Tasks[i], e.At)
 			}
 		} else {
-			var n EditWords
-			if json.Unmarshal(content, &n) == nil {
-				if ev.Kind == board.KindEdit {
-					w.Labels = unlabelled(w.Labels, n.Unlabel)
-					if n.Apart {
-						w.Parent = ""
-					}
-				}
-				w = w.after(ev, n.TaskWords, e.At)
-			}
-			var c CommentWords
-			if ev.Kind == board.KindComment && json.Unmarshal(content, &c) == nil && c.Away != "" {
-				w.Archived = c.Away == AwayPut && s.board[ev.Task].Status.Ended()
-			}
+			w = w.said(ev, content, e.At, s.board[ev.Task].Status.Ended())
+			s.keepNewer(ev, content, e.At)
 		}
 		s.words[ev.Task] = w
 	}
 	return nil
+}
+
+// said are the words once an event came in with what it says.
+func (w TaskWords) said(ev board.Event, content []byte, at int64, ended bool) TaskWords {
+	var n EditWords
+	if json.Unmarshal(content, &n) == nil {
+		if ev.Kind == board.KindEdit {
+			w.Labels = unlabelled(w.Labels, n.Unlabel)
+			if n.Apart {
+				w.Parent = ""
+			}
+		}
+		w = w.after(ev, n.TaskWords, at)
+	}
+	var c CommentWords
+	if ev.Kind == board.KindComment && json.Unmarshal(content, &c) == nil && c.Away != "" {
+		w.Archived = c.Away == AwayPut && ended
+	}
+	return w
 }
 
 // after are the words once an event came in with words of its own.

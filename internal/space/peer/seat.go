@@ -100,6 +100,8 @@ type seat struct {
 	window     seal.Window
 	board      board.Board
 	words      map[board.TaskID]TaskWords
+	newer      map[board.TaskID][]Newer // what was said about tasks in words that knows has not
+	knows      map[string]bool
 	vars       map[string]Variable // by tag
 	paths      map[string]Path     // by tag
 	profiles   map[seal.MemberID]Profile
@@ -128,7 +130,7 @@ func newSeat(tenant, id, owner, spc string) *seat {
 	return &seat{tenant: tenant, id: id, owner: owner, space: spc, state: active,
 		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{},
 		brought: map[seal.MemberID]int64{}, window: seal.Window{}, board: board.Board{},
-		words: map[board.TaskID]TaskWords{}, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
+		words: map[board.TaskID]TaskWords{}, newer: map[board.TaskID][]Newer{}, knows: ourWords, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
 		here: map[seal.MemberID]space.Presence{}, unreadable: map[seal.MemberID]int{}, queued: true,
 		changed: make(chan struct{}), poke: make(chan struct{}, 1), joins: map[string]*joining{}}
 }
@@ -225,7 +227,7 @@ func (s *seat) base() {
 		s.profiles[seal.MemberID(id)] = p
 	}
 	for id, w := range b.Tasks {
-		s.words[id] = w
+		s.words[id] = s.withNewer(id, w, b.Newer[id])
 	}
 	for tag, v := range b.Vars {
 		s.vars[tag] = v
@@ -239,7 +241,7 @@ func (s *seat) base() {
 // snapshot is what a newcomer is given of this seat's picture.
 func (s *seat) snapshot() Snapshot {
 	out := Snapshot{Title: s.sec.Base.Title, Profiles: map[string]Profile{}, Tasks: map[board.TaskID]TaskWords{}, Vars: map[string]Variable{},
-		Findings: s.findings, Paths: map[string]Path{}}
+		Newer: s.newer, Findings: s.findings, Paths: map[string]Path{}}
 	for id, p := range s.profiles {
 		out.Profiles[string(id)] = p
 	}

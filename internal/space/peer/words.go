@@ -139,6 +139,7 @@ type Snapshot struct {
 	Title    string                     `json:"title"`
 	Profiles map[string]Profile         `json:"profiles"`
 	Tasks    map[board.TaskID]TaskWords `json:"tasks"`
+	Newer    map[board.TaskID][]Newer   `json:"newer,omitempty"` // what the member that made it does not know
 	Vars     map[string]Variable        `json:"vars"`
 	Findings []Finding                  `json:"findings"`
 	Paths    map[string]Path            `json:"paths"`
