@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/job/wire"
@@ -22,7 +23,7 @@ func TestAThousandJobsGetIntoTheBranch(t *testing.T) {
 		batches, many = 40, 25
 	}
 	chance := testenv.Random(t)
-	s := newStation(t)
+	s, began := newStation(t), time.Now()
 	s.kills = func() int { return 2 + chance.IntN(8) }
 	merged, back, held := 0, 0, 0
 	for batch := range batches {
@@ -82,8 +83,8 @@ func TestAThousandJobsGetIntoTheBranch(t *testing.T) {
 		}
 	}
 	s.independently()
-	t.Logf("%d jobs: %d merged in %d moves, %d went back, %d wait for one that did, %d servers died", len(s.jobs), merged, len(places), back,
-		held, s.died)
+	t.Logf("%d jobs: %d merged in %d moves, %d went back, %d wait for one that did, %d servers died, %s", len(s.jobs), merged, len(places),
+		back, held, s.died, time.Since(began).Round(time.Second))
 	if merged == 0 || back == 0 || s.died == 0 {
 		t.Error("nothing was put to the test")
 	}
