@@ -2,7 +2,7 @@ package journal
 
 // recent is of what entries spoke lately, so that whoever keeps something that was made of many rows looks at those alone that changed.
 type recent struct {
-	from   map[string]int64 // of each kind: nothing is known of what was said up to here
+	from   map[string]int64 // of each kind the turn up to which nothing is known of what was said
 	lately map[recentOf]*latest
 }
 
@@ -14,14 +14,14 @@ type latest struct {
 }
 
 type said struct {
-	seq     int64
+	turn    int64
 	subject string
 }
 
 // mostRecent is how many are remembered of one kind in one tenant.
 const mostRecent = 128
 
-func (s *recent) add(tenant, subject string, seq int64) {
+func (s *recent) add(tenant, subject string, turn int64) {
 	if s.lately == nil {
 		s.lately = map[recentOf]*latest{}
 	}
@@ -32,10 +32,10 @@ func (s *recent) add(tenant, subject string, seq int64) {
 		s.lately[of] = l
 	}
 	if len(l.said) == mostRecent {
-		l.from = max(l.from, l.said[0].seq)
+		l.from = max(l.from, l.said[0].turn)
 		l.said = l.said[1:]
 	}
-	l.said = append(l.said, said{seq, subject})
+	l.said = append(l.said, said{turn, subject})
 }
 
 // since are the subjects of which entries spoke after a turn. It is not known for what lies further back than is remembered.
@@ -50,7 +50,7 @@ func (s *recent) since(tenant, kind string, turn int64) (subjects []string, know
 	}
 	if l != nil {
 		for _, x := range l.said {
-			if x.seq > turn {
+			if x.turn > turn {
 				subjects = append(subjects, x.subject)
 			}
 		}

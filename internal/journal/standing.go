@@ -75,8 +75,9 @@ type stood struct {
 type standing struct {
 	mu     sync.RWMutex
 	newest words
-	told   int // seals since the start
-	turns  map[string]int64
+	told   int              // seals since the start
+	heard  int64            // changes of what lasts that this process heard of, in the order in which it did
+	turns  map[string]int64 // of each kind the last of them
 	recent recent
 	wiped  map[string]stood // tenants that were erased
 	broken []string         // what is missing of the chain, for people
@@ -111,8 +112,8 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 	defer s.mu.Unlock()
 	for _, x := range seals {
 		at := place{tenant, x.Subject}
-		if was, _ := s.newest.at(at); was.seq > seq {
-			continue
+		if was, _ := s.newest.at(at); was.seq > seq || was == (stood{seq, x.Digest}) {
+			continue // something newer was said since, or this one was heard already
 		}
 		s.newest.put(at, stood{seq, x.Digest})
 		s.wipe(x, seq)
@@ -121,8 +122,7 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 			s.broken = nil
 		}
 		if kind := kindOf(x.Subject); lasts(x) {
-			s.turns[kind] = max(s.turns[kind], seq)
-			s.recent.add(tenant, x.Subject, seq)
+			s.recent.add(tenant, x.Subject, s.turn(kind))
 		}
 	}
 	if s.told++; s.told%1024 == 0 {
@@ -131,6 +131,14 @@ func (s *standing) sealed(tenant string, seals []Seal, seq int64, end *link) {
 	if slices.ContainsFunc(seals, lasts) && seq > s.kept {
 		s.keep(seq, end.sum)
 	}
+}
+
+// turn counts one more change of a kind. The order of hearing decides and not that of the entries: what is heard late is a change all the
+// same for whoever has looked meanwhile.
+func (s *standing) turn(kind string) int64 {
+	s.heard++
+	s.turns[kind] = s.heard
+	return s.heard
 }
 
 // keep writes down, outside the database, how far the chain reached: whoever takes its end away is found at the next start.
@@ -211,7 +219,7 @@ func (j *Journal) Recall(ctx context.Context, file string) (known bool, err erro
 			s.newest.put(place{x.tenant, x.Subject}, stood{x.seq, x.Digest})
 			s.wipe(x.Seal, x.seq)
 			s.mark(x.Seal, x.seq)
-			s.turns[kindOf(x.Subject)] = x.seq
+			s.turn(kindOf(x.Subject))
 		}
 		w.entry(entry)
 		j.catching.far.Store(w.last)
