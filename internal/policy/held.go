@@ -21,12 +21,13 @@ type holding struct {
 	groups groups
 	byID   *sharedEdit[*grant]
 	byWho  *sharedEdit[[]*grant]
+	mine   map[string]bool // the lists of byWho, and with "" that of passed, which nobody else has yet
 	out    held
 	relink bool // something became different on which those that were passed on hang
 }
 
 func (h held) edit(tenant string, in groups) *holding {
-	return &holding{tenant: tenant, groups: in, byID: h.byID.edit(), byWho: h.byWho.edit(), out: h}
+	return &holding{tenant: tenant, groups: in, byID: h.byID.edit(), byWho: h.byWho.edit(), mine: map[string]bool{}, out: h}
 }
 
 // give adds a grant behind all others.
@@ -43,12 +44,20 @@ func (h *holding) give(g ScopedGrant) error {
 	c.place = h.out.last
 	h.byID.put(g.ID, c)
 	who := g.Principal.String()
-	h.byWho.put(who, append(slices.Clip(h.byWho.get(who)), c))
+	h.byWho.put(who, more(h, who, h.byWho.get(who), c))
 	if g.DelegationID != "" {
-		h.out.passed = append(slices.Clip(h.out.passed), g.ID)
+		h.out.passed = more(h, "", h.out.passed, g.ID)
 	}
 	h.touched(c)
 	return nil
+}
+
+// more is a list with one more. A list that other versions share is copied once for all that comes to it in one change.
+func more[E any](h *holding, name string, list []E, one E) []E {
+	if !h.mine[name] {
+		h.mine[name], list = true, slices.Clip(list)
+	}
+	return append(list, one)
 }
 
 // takeBack ends a grant. One that is not there has ended already.
