@@ -106,6 +106,8 @@ func TestAJobIsItsRowWithItsColumns(t *testing.T) {
 	}
 }
 
+func leadsOf(line []*Job) string { return leads(nil, line) }
+
 // Of a queue only who leads it is looked for, past rows that do not count.
 func TestWhoLeadsAQueueCounts(t *testing.T) {
 	r, j := vouching(t)
@@ -135,6 +137,20 @@ func TestWhoLeadsAQueueCounts(t *testing.T) {
 		return err
 	})
 	leads(nil, "job_2")
+	// One that stands on it comes right behind it, and nobody who comes later waits for the two.
+	upper := &Job{Tenant: "t", Job: wire.Job{ID: "job_1b", State: wire.Queued, Repo: "/r", Onto: "main", On: "job_1", Held: true, Priority: 9},
+		Caller: op.Caller{Name: "a"}}
+	write(func(tx *db.Tx) error {
+		if err := r.insert(tx, upper); err != nil {
+			return err
+		}
+		return r.vouchFor(tx, upper.Caller, upper, map[string]any{"event": "start"})
+	})
+	leads(nil, "job_2")
+	line, err := r.waiting(t.Context(), "t", "/r", "main")
+	if err != nil || len(line) != 2 || line[0].ID != upper.ID || leadsOf(line) != "job_2" {
+		t.Errorf("%q leads a line of %d: %v", leadsOf(line), len(line), err)
+	}
 
 	write(func(tx *db.Tx) error { _, err := r.Restored(tx); return err })
 	var who, kind string

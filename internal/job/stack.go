@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"slices"
 
@@ -107,16 +108,43 @@ func lineUp(all []*Job) []*Job {
 	rest := slices.SortedFunc(slices.Values(all), func(a, b *Job) int {
 		return cmp.Or(-cmp.Compare(rank[a.ID], rank[b.ID]), a.QueuedAt.Compare(b.QueuedAt), cmp.Compare(a.ID, b.ID))
 	})
-	out := make([]*Job, 0, len(rest))
-	for placed := map[string]bool{}; len(rest) > 0; {
-		i := slices.IndexFunc(rest, func(j *Job) bool { return !j.Held || placed[j.On] })
-		if i < 0 {
-			break
+	var free places // of those in the list that may come next
+	above := map[string][]int{}
+	for i, j := range rest {
+		if j.Held {
+			above[j.On] = append(above[j.On], i)
+		} else {
+			free = append(free, i) // in order, and so a heap
 		}
-		placed[rest[i].ID] = true
-		out, rest = append(out, rest[i]), slices.Delete(rest, i, i+1)
 	}
-	return append(out, rest...)
+	out := make([]*Job, 0, len(rest))
+	for len(free) > 0 {
+		j := rest[heap.Pop(&free).(int)]
+		out = append(out, j)
+		for _, i := range above[j.ID] {
+			heap.Push(&free, i)
+		}
+		delete(above, j.ID)
+	}
+	for _, j := range rest {
+		if j.Held && above[j.On] != nil {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// places are numbers of which the least comes first.
+type places []int
+
+func (p places) Len() int           { return len(p) }
+func (p places) Less(i, k int) bool { return p[i] < p[k] }
+func (p places) Swap(i, k int)      { p[i], p[k] = p[k], p[i] }
+func (p *places) Push(x any)        { *p = append(*p, x.(int)) }
+func (p *places) Pop() any {
+	last := (*p)[len(*p)-1]
+	*p = (*p)[:len(*p)-1]
+	return last
 }
 
 // stands refuses what merges a job while the one below it is not merged.

@@ -56,18 +56,16 @@ func suspect(t *wire.Train) string {
 	return t.Cars[t.Red-1].Job
 }
 
-// leads is the job whose worker looks after the queue: the first of the train, while that waits, else the first of all.
+// leads is the job whose worker looks after the queue: the first of the train, while that waits, else the first that can be merged. One of
+// a stack can stand before that, where the row of the one below does not count.
 func leads(t *wire.Train, line []*Job) string {
-	if len(line) == 0 {
-		return ""
-	}
-	switch {
-	case t != nil && riding(t.Cars[0], line) != nil:
+	if t != nil && riding(t.Cars[0], line) != nil {
 		return t.Cars[0].Job
-	case line[0].Held: // nobody can be merged
-		return ""
 	}
-	return line[0].ID
+	if i := slices.IndexFunc(line, func(j *Job) bool { return !j.Held }); i >= 0 {
+		return line[i].ID
+	}
+	return ""
 }
 
 // riding is the job of a car, if it is still what the car was made of.

@@ -170,10 +170,11 @@ func (r *Room) first(ctx context.Context, j *Job, t *wire.Train) (id string, err
 			}
 		}
 		for _, one := range all {
+			if one.Held && (t == nil || one.ID != t.Cars[0].Job) {
+				continue // what it stands on is no more in line than it would be: its row may be one that does not count
+			}
 			if err := r.counts(tx, one); err == nil {
-				if id = one.ID; one.Held && (t == nil || id != t.Cars[0].Job) {
-					id = ""
-				}
+				id = one.ID
 				return nil
 			} else if !fault.Is(err, fault.Denied) {
 				return err
