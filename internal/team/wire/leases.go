@@ -18,8 +18,12 @@ func (k *Task) Has() []string {
 	return nil
 }
 
-// Behind are the tasks that have files to themselves, or are about to, which this one would change.
+// Behind are the tasks that have files to themselves, or are about to, which this one would change. One that has its own, with another that
+// was begun beside it in a version that told files only, goes on: the two would wait for each other.
 func (t *Team) Behind(k *Task, begin ...*Task) (out []string) {
+	if k.Has() != nil {
+		return nil
+	}
 	for _, o := range t.Tasks {
 		has := o.Has()
 		if slices.Contains(begin, o) {

@@ -35,6 +35,12 @@ func TestWhoHasWhichFiles(t *testing.T) {
 			t.Errorf("%s: it waits for %q", name, got)
 		}
 	}
+	for _, s := range []Stage{AtWork, Review, Queued} {
+		beside := []*Task{task("a", AtWork, "x"), task("b", s, "x")}
+		if got := (&Team{Tasks: beside}).Behind(beside[1]); got != nil {
+			t.Errorf("one that is %s and has its files waits for %q, which has them, too", s, got)
+		}
+	}
 	k, begins := task("k", Waits, "x"), task("b", Waits, "x")
 	if got := (&Team{Tasks: []*Task{begins, k}}).Behind(k, begins); len(got) != 1 {
 		t.Errorf("two that begin at once have the same file: %q", got)
