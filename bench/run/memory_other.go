@@ -2,8 +2,6 @@
 
 package main
 
-import "time"
-
 func highWater(int) int64 { return 0 }
 
 func residentNow(int) int64 { return 0 }
@@ -12,5 +10,3 @@ func switches(int) int64 { return 0 }
 
 // memory is not measured where the system does not tell.
 func (b *jjBench) memory(what, repo string, args ...string) error { return nil }
-
-func cpuTime() time.Duration { return 0 }

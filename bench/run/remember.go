@@ -122,9 +122,9 @@ func finding(entries int) (section, error) {
 
 // spent is how long something took, and how much of a processor.
 func spent(do func() error) (took, used time.Duration, err error) {
-	began, before := time.Now(), cpuTime()
+	began, before := time.Now(), worked()
 	err = do()
-	return time.Since(began), cpuTime() - before, err
+	return time.Since(began), worked() - before, err
 }
 
 // nth is the text of a record.

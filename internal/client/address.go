@@ -37,6 +37,7 @@ func ParseAddress(s string) (Address, error) {
 	return a, nil
 }
 
+// Loopback says whether a host is this machine and nobody else's.
 func Loopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	logins "tandem/internal/login/wire"
 
 	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	logins "tandem/internal/login/wire"
 	"tandem/internal/op"
 )
 

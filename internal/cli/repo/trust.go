@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
 	"tandem/internal/remote/wire"
