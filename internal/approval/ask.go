@@ -6,6 +6,7 @@ import (
 
 	"tandem/internal/fault"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 // State is where an ask stands.
@@ -95,6 +96,9 @@ type Ask struct {
 	Title     string   `json:"title,omitempty" jsonschema:"in a line what would be done: the beginning of a command, or the operation and what it touches"`
 	Cut       bool     `json:"input_cut,omitempty" jsonschema:"the arguments are too long for a list: read the ask itself"`
 }
+
+// Who says who asks, as people read it: a terminal's ask is its person's terminal's, for nobody was proven.
+func (a *Ask) Who() string { return told.Who(a.Asker, a.AskerKind == op.Local, a.For) }
 
 // Verdict is an answer to an ask.
 type Verdict string

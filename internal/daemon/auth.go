@@ -20,6 +20,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/notify"
 	"tandem/internal/op"
+	said "tandem/internal/told"
 )
 
 // CookieName is the panel's cookie. Browsers send it to every port of the panel's name, which is why that is a name that nobody
@@ -216,7 +217,7 @@ func (d *Daemon) wrongPIN(tx *db.Tx, w identity.WrongPIN) error {
 		return err
 	}
 	return d.rooms.notify.Put(tx, w.Tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "presence", Status: status, ID: w.Caller,
-		Summary: fmt.Sprintf("A wrong %s was tried by %s (%d so far).", what, w.Caller, w.Count),
+		Summary: fmt.Sprintf("A wrong %s was tried by %s (%d so far).", what, said.By(w.Caller), w.Count),
 		Reason:  reason},
 		Next: fmt.Sprintf("See who: tandem audit log --type %s", event.Type), Push: notify.Urgent, Page: "/panel/journal?type=" + event.Type})
 }

@@ -53,7 +53,7 @@ func askRow(kind wire.Kind, a *approval.Ask, what string, since time.Time, verb 
 	if a.Op == string(identity.JoinEnter) { // each is somebody else, whatever it calls itself
 		alike = a.ID
 	}
-	return wire.Row{Kind: kind, ID: a.ID, Name: first(a.Called, a.Asker), Session: a.Session, What: line(what), Since: since,
+	return wire.Row{Kind: kind, ID: a.ID, Name: first(a.Called, a.Who()), Session: a.Session, What: line(what), Since: since,
 		Next: "tandem approvals " + verb + " " + a.ID, Page: "/panel/approvals/" + url.PathEscape(a.ID), Alike: alike}
 }
 

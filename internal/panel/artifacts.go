@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/artifact/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 	"tandem/internal/unified"
 )
 
@@ -93,7 +94,7 @@ func (v *visit) version() int {
 }
 
 func artifactFacts(a *wire.Artifact) []ui.Pair {
-	made := a.MadeBy
+	made := told.By(a.MadeBy)
 	if a.AI {
 		made += ", a model had a hand in it"
 	}

@@ -8,7 +8,6 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/journal"
-	"tandem/internal/op"
 	"tandem/internal/panel/ui"
 	"tandem/internal/told"
 )
@@ -25,7 +24,7 @@ func askRow(a *approval.Ask) AskRow {
 
 // asker is who asks, by the name that people know.
 func asker(a *approval.Ask) string {
-	return cmp.Or(a.Called, told.Who(a.Asker, a.AskerKind == op.Local, a.For))
+	return cmp.Or(a.Called, a.Who())
 }
 
 // askSummary says in a line what would be done. A command is its own summary;
@@ -94,7 +93,7 @@ func (v *visit) whole(a *approval.Ask, shown int) (AskView, error) {
 
 // verdict is how an ask was answered; the journal knows with what.
 func (v *visit) verdict(a *approval.Ask) *Verdict {
-	out := &Verdict{Word: string(a.State), By: a.DecidedBy, Feedback: a.Feedback, At: *a.DecidedAt, Successor: a.Successor}
+	out := &Verdict{Word: string(a.State), By: told.By(a.DecidedBy), Feedback: a.Feedback, At: *a.DecidedAt, Successor: a.Successor}
 	if a.DecidedBy == approval.Withdrawn || a.DecidedBy == approval.Abandoned { // by no person, so the journal has no answer
 		out.Word = "unanswered"
 		return out

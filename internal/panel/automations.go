@@ -7,6 +7,7 @@ import (
 	"tandem/internal/automation/wire"
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 	"tandem/internal/unified"
 )
 
@@ -190,10 +191,10 @@ func (v *visit) automation(name, problem string) error {
 	out := AutomationView{AutomationRow: automationRow(&a.Automation), Now: v.now(), Digest: a.Digest, Live: a.Live, Latest: a.Latest,
 		Text: a.Text, Changes: changesOf(a), MayDo: a.May, Unbuilt: a.Unbuilt, Ungranted: a.Ungranted, May: v.has(string(wire.Off)),
 		MayOn: v.has(string(wire.On)), Problem: problem, Input: v.refilled(automationHref(name) + "/run").Get("input")}
-	out.Facts = []ui.Pair{{Key: "Version", Value: a.Digest, Mono: true, Copy: true}, {Key: "Stored by", Value: a.AddedBy},
+	out.Facts = []ui.Pair{{Key: "Version", Value: a.Digest, Mono: true, Copy: true}, {Key: "Stored by", Value: told.By(a.AddedBy)},
 		{Key: "Stored", Value: ui.Stamp(a.AddedAt)}}
 	for _, p := range []ui.Pair{{Key: "Begins", Value: out.Begins}, {Key: "Acts as", Value: a.Actor, Mono: true},
-		{Key: "Switched by", Value: a.SwitchedBy}, {Key: "First switched on by", Value: a.ApprovedBy}} {
+		{Key: "Switched by", Value: told.By(a.SwitchedBy)}, {Key: "First switched on by", Value: told.By(a.ApprovedBy)}} {
 		if p.Value != "" {
 			out.Facts = append(out.Facts, p)
 		}

@@ -7,6 +7,7 @@ import (
 	"tandem/internal/connector/wire"
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 )
 
 func connectorsNav() page {
@@ -90,7 +91,8 @@ func (v *visit) connectorsWith(problem, onward string) error {
 	}
 	out := ConnectorsView{Now: v.now(), May: v.has(string(wire.Add)), PIN: m.PIN, Passkeys: m.Passkeys, Problem: problem, Onward: onward}
 	for _, c := range list.Connectors {
-		row := ConnectorRow{Name: c.Name, Where: c.URL, Header: c.Header, State: c.State, Failure: c.Failure, Digest: c.Digest, By: c.AddedBy,
+		row := ConnectorRow{Name: c.Name, Where: c.URL, Header: c.Header, State: c.State, Failure: c.Failure, Digest: c.Digest,
+			By:      told.By(c.AddedBy),
 			Enabled: c.Enabled, Looked: c.SyncedAt}
 		if len(c.Command) > 0 {
 			row.Where, row.Program = strings.Join(c.Command, " "), true

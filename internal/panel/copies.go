@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/panel/ui"
 	"tandem/internal/schedule/wire"
+	"tandem/internal/told"
 )
 
 func copiesNav() page {
@@ -74,7 +75,7 @@ func scheduleRow(s wire.Schedule) ScheduleRow {
 	} else {
 		row.Facts = []ui.Pair{{Key: "Older than", Value: strconv.FormatInt(s.OlderThan, 10) + " hours"}}
 	}
-	row.Facts = append(row.Facts, ui.Pair{Key: "Set by", Value: s.By}, ui.Pair{Key: "Set", Value: ui.Stamp(s.MadeAt)},
+	row.Facts = append(row.Facts, ui.Pair{Key: "Set by", Value: told.By(s.By)}, ui.Pair{Key: "Set", Value: ui.Stamp(s.MadeAt)},
 		ui.Pair{Key: "Grant", Value: s.Grant, Mono: true})
 	return row
 }

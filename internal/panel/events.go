@@ -35,12 +35,13 @@ func outcome(e *journal.Entry) string {
 
 // deed is an entry for sentences.
 func deed(e *journal.Entry) told.Event {
-	return told.Event{Seq: e.Seq, Cause: e.Cause, Type: e.Type, Phase: e.Phase, Actor: e.Actor, Resource: e.Resource, Payload: e.Payload}
+	return told.Event{Seq: e.Seq, Cause: e.Cause, Type: e.Type, Phase: e.Phase, Actor: e.Actor, For: e.For,
+		Resource: e.Resource, Payload: e.Payload}
 }
 
 func (v *visit) event(e *journal.Entry, kinds map[string]string) EventRow {
 	return EventRow{Seq: e.Seq, At: e.Time, Kind: e.Type, Actor: e.Actor, ActKind: kinds[e.Actor],
-		Who: told.Who(e.Actor, kinds[e.Actor] == string(op.Local), e.For), Resource: e.Resource, Outcome: outcome(e),
+		Who: deed(e).Who(kinds[e.Actor] == string(op.Local)), Resource: e.Resource, Outcome: outcome(e),
 		Summary: strings.TrimSuffix(deed(e).Deed(), ":")}
 }
 
@@ -56,7 +57,7 @@ func (v *visit) moment(e *journal.Entry) ui.Moment {
 	if tone == ui.Good {
 		tone = ui.Quiet
 	}
-	return ui.Moment{Tone: tone, Icon: icon, Who: told.Who(e.Actor, false, e.For), Title: strings.TrimSuffix(deed(e).Deed(), ":"),
+	return ui.Moment{Tone: tone, Icon: icon, Who: deed(e).Who(false), Title: strings.TrimSuffix(deed(e).Deed(), ":"),
 		Detail: strings.Replace(e.Resource, ":/", "/", 1), At: e.Time, Href: journalHref(e.Seq)}
 }
 

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/job/wire"
 	"tandem/internal/models"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 	"tandem/internal/unified"
 )
 
@@ -81,11 +82,12 @@ func (v *visit) job(id, problem string) error {
 	out.Echo = j.Agent == models.Default && out.Open
 	out.Tell = v.refilled(jobHref(id) + "/back").Get("text")
 	out.Remark = v.refilled(jobHref(id) + "/comment")
-	out.Said, out.Reviewer, out.Pull = j.Comments, j.Reviewer, j.Pull
+	out.Said, out.Reviewer, out.Pull = slices.Clone(j.Comments), j.Reviewer, j.Pull
 	out.Reviews = slices.Clone(j.Reviews)
 	slices.Reverse(out.Reviews)
 	out.Review = out.May && j.State == wire.Review && v.has(string(wire.Inspect))
-	for _, c := range j.Comments {
+	for i, c := range out.Said {
+		out.Said[i].By = told.By(c.By)
 		if !c.Sent {
 			out.Unsent++
 		}
@@ -320,6 +322,6 @@ func jobFacts(j *wire.Job) []ui.Pair {
 			out = append(out, p)
 		}
 	}
-	return append(out, ui.Pair{Key: "Prompts so far", Value: fmt.Sprint(j.Turns)}, ui.Pair{Key: "Started by", Value: j.By},
+	return append(out, ui.Pair{Key: "Prompts so far", Value: fmt.Sprint(j.Turns)}, ui.Pair{Key: "Started by", Value: told.By(j.By)},
 		ui.Pair{Key: "Started", Value: ui.Stamp(j.MadeAt)}, ui.Pair{Key: "Job", Value: j.ID, Mono: true, Copy: true})
 }

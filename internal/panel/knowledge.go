@@ -8,6 +8,7 @@ import (
 
 	"tandem/internal/knowledge/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 )
 
 func knowledgeNav() page {
@@ -215,7 +216,7 @@ func (v *visit) knowledgeItem(id, problem string) error {
 
 func knowledgeItemFacts(i wire.Entry) []ui.Pair {
 	out := []ui.Pair{{Key: "Id", Value: i.ID, Mono: true, Copy: true}, {Key: "Knowledge space", Value: i.Space}, {Key: "Written by",
-		Value: i.Author},
+		Value: told.By(i.Author)},
 		{Key: "Version", Value: fmt.Sprint(i.Version)}}
 	more := func(key, value string) {
 		if value != "" {
@@ -224,7 +225,7 @@ func knowledgeItemFacts(i wire.Entry) []ui.Pair {
 	}
 	more("Covers", strings.Join(i.Covers, ", "))
 	more("Key", i.Key)
-	more("Last decided by", i.By)
+	more("Last decided by", told.By(i.By))
 	if !i.FreshUntil.IsZero() {
 		more("Fresh until", ui.Stamp(i.FreshUntil))
 	}

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/memory/wire"
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 )
 
 func memoryNav() page {
@@ -123,7 +124,7 @@ type MemoryRow struct {
 
 func memoryRow(r wire.Record) MemoryRow {
 	row := MemoryRow{ID: r.ID, Text: firstLine(r.Text), Where: strings.TrimSpace(string(r.Tier) + " " + r.Of), Kind: r.Kind, State: r.State,
-		Trust: r.Trust, Labels: r.Labels, Made: r.ChangedAt, From: "by " + r.Owner}
+		Trust: r.Trust, Labels: r.Labels, Made: r.ChangedAt, From: "by " + told.By(r.Owner)}
 	if len(r.Sources) > 0 {
 		row.From = "from " + r.Sources[0].Kind + " " + r.Sources[0].Ref
 	}

@@ -7,6 +7,7 @@ import (
 	"tandem/internal/models"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/told"
 )
 
 func modelsNav() page {
@@ -109,7 +110,7 @@ func (v *visit) models(problem string) error {
 			return err
 		}
 		for _, f := range folders.Folders {
-			out.Folders = append(out.Folders, FolderRow{f.Path, f.GrantedBy, f.ReadOnly, f.CreatedAt})
+			out.Folders = append(out.Folders, FolderRow{f.Path, told.By(f.GrantedBy), f.ReadOnly, f.CreatedAt})
 		}
 	}
 	if v.has(string(session.SessionTools)) {

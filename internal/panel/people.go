@@ -12,6 +12,7 @@ import (
 	"tandem/internal/panel/ui"
 	"tandem/internal/policy/book"
 	server "tandem/internal/server/wire"
+	"tandem/internal/told"
 )
 
 func peopleNav() page {
@@ -219,7 +220,7 @@ func (v *visit) inviteRows() (out []InviteRow, err error) {
 		for _, j := range i.Joined {
 			came = append(came, strings.TrimSpace(j.Name+" "+j.From))
 		}
-		row := InviteRow{ID: i.ID, Person: i.Person, By: cmp.Or(names[i.CreatedBy], i.CreatedBy), Joined: strings.Join(came, ", "),
+		row := InviteRow{ID: i.ID, Person: i.Person, By: told.By(cmp.Or(names[i.CreatedBy], i.CreatedBy)), Joined: strings.Join(came, ", "),
 			Used: i.Used, Uses: i.Uses, Until: i.ExpiresAt, Revoked: orZero(i.RevokedAt)}
 		if _, state := row.state(v.now()); state != "open" {
 			if over++; over > invitesShown {

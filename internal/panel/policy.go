@@ -9,6 +9,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 	"tandem/internal/policy/book"
+	"tandem/internal/told"
 )
 
 func policyNav() page {
@@ -177,7 +178,7 @@ func (v *visit) policyPage(problem string) error {
 	out := PolicyView{Now: v.now(), Version: show.Version, Rules: show.Rules, Problem: problem, PIN: m.PIN, Passkeys: m.Passkeys}
 	for i := len(show.History) - 1; i >= 0 && len(out.Versions) < 30; i-- {
 		h := show.History[i]
-		out.Versions = append(out.Versions, ui.Moment{Tone: ui.Quiet, Icon: "policy", Who: h.By,
+		out.Versions = append(out.Versions, ui.Moment{Tone: ui.Quiet, Icon: "policy", Who: told.By(h.By),
 			Title: "version " + strconv.FormatInt(h.Version, 10), Detail: strings.TrimSpace(h.Change + " " + h.Note), At: h.At})
 	}
 	out.About = v.query("principal")

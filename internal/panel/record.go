@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/memory/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 	"tandem/internal/unified"
 )
 
@@ -72,7 +73,7 @@ func (v *visit) record(id, problem string) error {
 	for _, s := range r.Sources {
 		out.Sources = append(out.Sources, sourceRow(s))
 	}
-	out.Facts = []ui.Pair{{Key: "For", Value: out.Where}, {Key: "Written by", Value: r.Owner}, {Key: "Labels",
+	out.Facts = []ui.Pair{{Key: "For", Value: out.Where}, {Key: "Written by", Value: told.By(r.Owner)}, {Key: "Labels",
 		Value: strings.Join(r.Labels, ", ")},
 		{Key: "Told to", Value: plural(int(r.Uses), "session", "sessions")}, {Key: "Written", Value: ui.Stamp(r.MadeAt)},
 		{Key: "Changed", Value: ui.Stamp(r.ChangedAt)}}
@@ -106,7 +107,7 @@ func (v *visit) record(id, problem string) error {
 func versions(all []wire.Version) []MemoryVersion {
 	out, before := make([]MemoryVersion, len(all)), ""
 	for i, x := range all {
-		one := MemoryVersion{Version: x.Version, What: x.What, By: x.By, At: x.At}
+		one := MemoryVersion{Version: x.Version, What: x.What, By: told.By(x.By), At: x.At}
 		if x.Text != "" && x.Text != before && before != "" {
 			one.Lines = unified.Diff(before, x.Text)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"tandem/internal/automation/wire"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 	"tandem/internal/unified"
 )
 
@@ -98,6 +99,6 @@ type RepairRow struct {
 }
 
 func repairRow(r wire.Repaired) RepairRow {
-	return RepairRow{Node: r.Node, About: r.By + ", " + ui.Stamp(r.At), Reason: r.Reason,
+	return RepairRow{Node: r.Node, About: told.By(r.By) + ", " + ui.Stamp(r.At), Reason: r.Reason,
 		Changes: diffOf(r.Node, r.Changes)}
 }

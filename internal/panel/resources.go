@@ -10,6 +10,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 	"tandem/internal/resource/wire"
+	"tandem/internal/told"
 )
 
 func resourcesNav() page {
@@ -70,8 +71,8 @@ func (r ResourceRow) pairs() []ui.Pair {
 }
 
 func resourceRow(r *wire.Resource) ResourceRow {
-	return ResourceRow{Key: r.Key, Value: string(r.Value), Rev: r.Rev, Owner: r.Owner, Fence: r.Fence,
-		Expires: orZero(r.ExpiresAt), By: r.UpdatedBy, At: r.UpdatedAt}
+	return ResourceRow{Key: r.Key, Value: string(r.Value), Rev: r.Rev, Owner: told.By(r.Owner), Fence: r.Fence,
+		Expires: orZero(r.ExpiresAt), By: told.By(r.UpdatedBy), At: r.UpdatedAt}
 }
 
 func (v *visit) resources(key, problem string) error {

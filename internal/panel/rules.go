@@ -8,6 +8,7 @@ import (
 	server "tandem/internal/server/wire"
 
 	"tandem/internal/secret/wire"
+	"tandem/internal/told"
 )
 
 // RuleRow is a standing answer to asks.
@@ -54,7 +55,7 @@ func (v *visit) rulesAndSearch(out *ModelsView) error {
 			return err
 		}
 		for _, r := range list.Rules {
-			row := RuleRow{ID: r.ID, Pattern: r.Pattern, Where: r.Session, Owner: r.Owner, Until: r.ExpiresAt}
+			row := RuleRow{ID: r.ID, Pattern: r.Pattern, Where: r.Session, Owner: told.By(r.Owner), Until: r.ExpiresAt}
 			if r.Scope == approval.InFolder {
 				row.Where = "its folder"
 			} else if title := v.title("session:/" + r.Session); title != "" {

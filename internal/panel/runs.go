@@ -13,6 +13,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/panel/ui"
+	"tandem/internal/told"
 )
 
 func runRoutes(p *Panel) {
@@ -68,7 +69,7 @@ type RunRow struct {
 }
 
 func runRow(r *wire.Run) RunRow {
-	return RunRow{r.ID, r.Name, r.Status, r.Reason, r.Cause, r.By, r.Needs, strings.Join(r.Waits, "; "), r.BeganAt, r.EndedAt}
+	return RunRow{r.ID, r.Name, r.Status, r.Reason, r.Cause, told.By(r.By), r.Needs, strings.Join(r.Waits, "; "), r.BeganAt, r.EndedAt}
 }
 
 func (r RunRow) over() bool { return !r.Ended.IsZero() }
@@ -262,7 +263,7 @@ func (v *visit) run(id, problem string) error {
 		out.Steps = append(out.Steps, stepRow(id, s))
 	}
 	out.Left, out.Levels = left, levels(out.Steps)
-	out.Facts = []ui.Pair{{Key: "Begun by", Value: r.Cause + ", for " + r.By}, {Key: "Began", Value: ui.Stamp(r.BeganAt)}}
+	out.Facts = []ui.Pair{{Key: "Begun by", Value: r.Cause + ", for " + told.By(r.By)}, {Key: "Began", Value: ui.Stamp(r.BeganAt)}}
 	if out.over() {
 		out.Facts = append(out.Facts, ui.Pair{Key: "Ended", Value: ui.Stamp(r.EndedAt)})
 	}

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/session"
 	"tandem/internal/session/terminal"
 	"tandem/internal/session/wire"
+	"tandem/internal/told"
 	"tandem/internal/unified"
 )
 
@@ -116,7 +117,7 @@ func (v *visit) session(id, problem string) error {
 	}
 	who := map[string]string{}
 	for _, t := range turns.Turns {
-		who[t.ID] = t.Asker
+		who[t.ID] = told.By(t.Asker)
 		if t.EndedAt == nil {
 			out.Open++
 		}
@@ -253,7 +254,8 @@ func sessionFacts(s *session.Session, from string, turns []*session.Turn) []ui.P
 	facts := []ui.Pair{
 		{Key: "Model", Value: s.Model, Mono: true}, {Key: "Driver", Value: driverName(s.Driver, s.Model)}, {Key: "Mode", Value: string(s.Mode)},
 		{Key: "Folder", Value: s.Directory, Mono: true},
-		{Key: "Opened by", Value: s.Owner}, {Key: "Opened", Value: ui.Stamp(s.CreatedAt)}, {Key: "Turns", Value: strconv.Itoa(len(turns))},
+		{Key: "Opened by", Value: told.By(s.Owner)}, {Key: "Opened", Value: ui.Stamp(s.CreatedAt)},
+		{Key: "Turns", Value: strconv.Itoa(len(turns))},
 		{Key: "Tokens", Value: fmt.Sprintf("%d in, %d out", in, out)},
 	}
 	if word := confinedWord(s.Confined); word != "" {

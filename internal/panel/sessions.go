@@ -16,6 +16,7 @@ import (
 	"tandem/internal/provider"
 	"tandem/internal/session"
 	"tandem/internal/session/terminal"
+	"tandem/internal/told"
 )
 
 func sessionsNav() page {
@@ -90,7 +91,7 @@ type SessionsView struct {
 
 func sessionRow(s *session.Session, state string) SessionRow {
 	return SessionRow{ID: s.ID, Title: s.Title, State: state, Driver: driverName(s.Driver, s.Model), Model: s.Model, Folder: s.Directory,
-		Owner: s.Owner, Changed: s.UpdatedAt}
+		Owner: told.By(s.Owner), Changed: s.UpdatedAt}
 }
 
 const sessionsShown = 50

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/panel/ui"
 	"tandem/internal/source/wire"
+	"tandem/internal/told"
 )
 
 func sourcesNav() page {
@@ -156,7 +157,7 @@ func boundRow(s wire.Source) BoundRow {
 	return BoundRow{Name: s.Name, Reason: s.Reason, State: s.State, Waiting: s.Waiting, Facts: append(wherePairs(s.From, s.Commit), []ui.Pair{
 		{Key: "Found", Value: plural(s.Files, "document", "documents") + " in " + plural(s.Passages, "passage", "passages")},
 		{Key: "Could not be read", Value: plural(s.Bad, "file", "files")},
-		{Key: "Import", Value: imports(s)}, {Key: "Looked at", Value: looked}, {Key: "Read with the eyes of", Value: s.Owner}}...)}
+		{Key: "Import", Value: imports(s)}, {Key: "Looked at", Value: looked}, {Key: "Read with the eyes of", Value: told.By(s.Owner)}}...)}
 }
 
 // wherePairs say where documents are.

@@ -11,6 +11,7 @@ import (
 type Event struct {
 	Seq, Cause                   int64
 	Type, Phase, Actor, Resource string
+	For                          []string // on whose behalf, as kind:name, the nearest first
 	Payload                      json.RawMessage
 }
 
@@ -20,16 +21,36 @@ func Who(actor string, terminal bool, chain []string) string {
 	if actor == "" {
 		return "a stranger"
 	}
-	if n := len(chain); n > 0 && (terminal || actor == "local") {
+	if n := len(chain); n > 0 && (terminal || actor == inborn) {
 		switch kind, person, _ := strings.Cut(chain[n-1], ":"); {
 		case kind != "person":
-		case actor == "local":
+		case actor == inborn:
 			return person + "'s terminal"
 		default:
 			return person + "'s terminal " + actor
 		}
 	}
 	return actor
+}
+
+// inborn is the terminal of the machine that a server runs on, and whose it is: both are there from the start.
+const inborn, first = "local", "owner"
+
+// By says the name that stands in a row for whoever made it: where it is this machine's own terminal it says so, for nobody was proven.
+// The name of a terminal elsewhere says its person and machine already.
+func By(name string) string {
+	if name == inborn {
+		return Who(name, true, []string{"person:" + first})
+	}
+	return name
+}
+
+// Who says who acted. A browser that is signed in acts for its person, and that they were there is proven for an answer alone.
+func (e Event) Who(terminal bool) string {
+	if len(e.For) == 0 && e.Actor != "" && e.fact("door") == "panel" && e.fact("present") == "" {
+		return e.Actor + "'s browser"
+	}
+	return Who(e.Actor, terminal, e.For)
 }
 
 // How an event ended, as people say it.

@@ -62,3 +62,30 @@ func TestWho(t *testing.T) {
 		}
 	}
 }
+
+// A row has the name of whoever made it. That of a machine's own terminal names nobody.
+func TestBy(t *testing.T) {
+	for name, want := range map[string]string{"local": "owner's terminal", "owner": "owner", "anna-laptop": "anna-laptop", "": ""} {
+		if got := By(name); got != want {
+			t.Errorf("%q: %q, not %q", name, got, want)
+		}
+	}
+}
+
+// A signed-in browser acts for its person, and any program that took its cookie might: the person is named where they were proven.
+func TestABrowserIsNotItsPerson(t *testing.T) {
+	for _, c := range []struct {
+		payload string
+		chain   []string
+		want    string
+	}{
+		{`{"door":"panel"}`, nil, "anna's browser"},
+		{`{"door":"panel","present":"passkey"}`, nil, "anna"},
+		{`{"door":"socket","present":"pin"}`, nil, "anna"},
+		{`{"door":"panel"}`, []string{"person:ben"}, "anna"},
+	} {
+		if got := (Event{Actor: "anna", For: c.chain, Payload: json.RawMessage(c.payload)}).Who(false); got != c.want {
+			t.Errorf("%s: %q, not %q", c.payload, got, c.want)
+		}
+	}
+}

@@ -224,7 +224,7 @@ func describe(w io.Writer, a *room.Ask) {
 	line("Ask", a.ID)
 	line("State", string(a.State))
 	line("Session", a.Called)
-	line("Asker", fmt.Sprintf("%s (%s)", a.Asker, a.AskerKind))
+	line("Asker", who(a)+" ("+string(a.AskerKind)+")")
 	line("For", strings.Join(a.For, ", "))
 	line("Operation", a.Op)
 	line("Resource", a.Resource)
@@ -236,7 +236,7 @@ func describe(w io.Writer, a *room.Ask) {
 	}
 	line("Until", a.ExpiresAt.Local().Format("2006-01-02 15:04:05"))
 	if a.DecidedAt != nil {
-		line("Answered", a.DecidedBy+" at "+a.DecidedAt.Local().Format("2006-01-02 15:04:05"))
+		line("Answered", told.By(a.DecidedBy)+" at "+a.DecidedAt.Local().Format("2006-01-02 15:04:05"))
 	}
 	line("Feedback", a.Feedback)
 	if a.Successor != "" {
@@ -278,7 +278,7 @@ func who(a *room.Ask) string {
 		return a.Called
 	}
 	if a.From != "" {
-		return a.Asker + " from " + a.From
+		return told.By(a.Asker) + " from " + a.From
 	}
-	return told.Who(a.Asker, a.AskerKind == op.Local, a.For)
+	return a.Who()
 }

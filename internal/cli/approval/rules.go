@@ -10,6 +10,7 @@ import (
 	room "tandem/internal/approval"
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 func newRules(k *kit.Kit) *cobra.Command {
@@ -32,7 +33,7 @@ func newRules(k *kit.Kit) *cobra.Command {
 					if r.Scope == room.InFolder {
 						where = "its folder"
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, kit.VisibleLine(r.Pattern), where, kit.VisibleLine(r.Owner),
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.ID, kit.VisibleLine(r.Pattern), where, kit.VisibleLine(told.By(r.Owner)),
 						r.ExpiresAt.Local().Format("01-02 15:04"))
 				}
 				t.Flush()

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/artifact/wire"
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 // Commands are this package's commands.
@@ -94,7 +95,7 @@ func describe(w io.Writer, a *wire.Artifact) {
 	fmt.Fprintf(w, "%s, version %d\n", a.Name, a.Version)
 	fmt.Fprintf(w, "kind:    %s, %d bytes\n", a.Kind, a.Size)
 	fmt.Fprintf(w, "digest:  %s\n", a.Digest)
-	by := a.MadeBy
+	by := told.By(a.MadeBy)
 	if a.AI {
 		by += ", a model had a hand in it"
 	}

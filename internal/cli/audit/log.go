@@ -100,12 +100,13 @@ func showSentences(w io.Writer, entries []journal.Entry) {
 }
 
 func toldOf(e journal.Entry) told.Event {
-	return told.Event{Seq: e.Seq, Cause: e.Cause, Type: e.Type, Phase: e.Phase, Actor: e.Actor, Resource: e.Resource, Payload: e.Payload}
+	return told.Event{Seq: e.Seq, Cause: e.Cause, Type: e.Type, Phase: e.Phase, Actor: e.Actor, For: e.For,
+		Resource: e.Resource, Payload: e.Payload}
 }
 
 // shortly is who acted, and for which person, without what stands between them.
 func shortly(e journal.Entry) string {
-	who := told.Who(e.Actor, false, e.For)
+	who := toldOf(e).Who(false)
 	if who != e.Actor {
 		return kit.VisibleLine(who)
 	}

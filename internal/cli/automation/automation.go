@@ -12,6 +12,7 @@ import (
 	"tandem/internal/automation/wire"
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 // Commands are this package's commands.
@@ -101,7 +102,7 @@ func describe(w io.Writer, v *wire.Version) {
 		fmt.Fprintln(w, "title:   "+kit.VisibleLine(v.Title))
 	}
 	fmt.Fprintln(w, "version: "+v.Digest)
-	fmt.Fprintln(w, "by:      "+kit.VisibleLine(v.AddedBy)+", "+v.AddedAt.Local().Format(time.DateTime))
+	fmt.Fprintln(w, "by:      "+kit.VisibleLine(told.By(v.AddedBy))+", "+v.AddedAt.Local().Format(time.DateTime))
 	fmt.Fprintln(w, "begins:  "+kit.VisibleLine(begins(&v.Automation)))
 	if v.On {
 		fmt.Fprintf(w, "acts as: %s, for %s\n", "automation."+v.Name, v.SwitchedBy)

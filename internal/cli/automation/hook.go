@@ -9,6 +9,7 @@ import (
 	"tandem/internal/automation/wire"
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 func newHook(k *kit.Kit) *cobra.Command {
@@ -68,7 +69,8 @@ func showHooks(w io.Writer, name string, out wire.HooksOut) {
 			fmt.Fprintf(w, "%s (%s) has no address yet: tandem automation hook %s %s\n", h.Trigger, h.Scheme, name, h.Trigger)
 			continue
 		}
-		fmt.Fprintf(w, "%s (%s): %d taken, %d refused; made by %s, %s\n", h.Trigger, h.Scheme, h.Accepted, h.Refused, h.MadeBy, kit.Age(h.MadeAt))
+		fmt.Fprintf(w, "%s (%s): %d taken, %d refused; made by %s, %s\n", h.Trigger, h.Scheme, h.Accepted, h.Refused, told.By(h.MadeBy),
+			kit.Age(h.MadeAt))
 	}
 	if len(out.Deliveries) == 0 {
 		return

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/automation/wire"
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 func newRun(k *kit.Kit) *cobra.Command {
@@ -76,7 +77,7 @@ func newRunsList(k *kit.Kit) *cobra.Command {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "RUN\tAUTOMATION\tSTATUS\tBEGAN\tBY\tWHY")
 				for _, r := range out.Runs {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Name, r.Status, kit.Age(r.BeganAt), r.By,
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Name, r.Status, kit.Age(r.BeganAt), told.By(r.By),
 						kit.VisibleLine(cmp.Or(r.Reason, r.Needs, strings.Join(r.Waits, "; "))))
 				}
 				t.Flush()
@@ -108,7 +109,8 @@ func showRun(w io.Writer, r *wire.Run) {
 	if r.Reason != "" {
 		fmt.Fprintln(w, "reason:  "+kit.VisibleLine(r.Reason))
 	}
-	fmt.Fprintf(w, "began:   %s, %s, for %s\nversion: %.12s\n", r.BeganAt.Local().Format("2006-01-02 15:04:05"), r.Cause, r.By, r.Digest)
+	fmt.Fprintf(w, "began:   %s, %s, for %s\nversion: %.12s\n",
+		r.BeganAt.Local().Format("2006-01-02 15:04:05"), r.Cause, told.By(r.By), r.Digest)
 	t := kit.Table(w)
 	fmt.Fprintln(t, "NODE\tKIND\tSTATE\tATTEMPT\tGAVE\tWHY")
 	for _, s := range r.Steps {
@@ -129,7 +131,7 @@ func showRun(w io.Writer, r *wire.Run) {
 	}
 	t.Flush()
 	for _, one := range r.Repairs {
-		fmt.Fprintf(w, "repaired: %s, by %s, %s", one.Node, one.By, one.At.Local().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(w, "repaired: %s, by %s, %s", one.Node, told.By(one.By), one.At.Local().Format("2006-01-02 15:04:05"))
 		if one.Reason != "" {
 			fmt.Fprint(w, ": "+kit.VisibleLine(one.Reason))
 		}

@@ -12,6 +12,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/forge/wire"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 // Commands are this package's commands.
@@ -99,7 +100,7 @@ func newShow(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is %s at %s (%s), added by %s\n", out.Name, out.Repo, out.URL, out.Kind, kit.VisibleLine(out.By))
+				fmt.Fprintf(w, "%s is %s at %s (%s), added by %s\n", out.Name, out.Repo, out.URL, out.Kind, kit.VisibleLine(told.By(out.By)))
 				for _, p := range out.Pulls {
 					fmt.Fprintf(w, "%s is %s: %s (%s)\n", p.Ref(), p.State, kit.VisibleLine(p.Title), p.Job)
 				}

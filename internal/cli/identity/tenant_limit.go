@@ -11,6 +11,7 @@ import (
 	"tandem/internal/cli/kit"
 	room "tandem/internal/identity"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 func newTenantLimit(k *kit.Kit) *cobra.Command {
@@ -101,6 +102,6 @@ func uses(w io.Writer, t *room.Tenant) {
 		room.Money(t.Limits.Cents)+per(t.Limits.Period)), t.Use.Sessions, of(t.Limits.Sessions, strconv.FormatInt(t.Limits.Sessions, 10)),
 		room.Storage(t.Use.Bytes), of(t.Limits.Bytes, room.Storage(t.Limits.Bytes)))
 	if !t.Limits.None() {
-		fmt.Fprintf(w, "limited by %s, %s\n", t.Limits.SetBy, when(&t.Limits.SetAt))
+		fmt.Fprintf(w, "limited by %s, %s\n", told.By(t.Limits.SetBy), when(&t.Limits.SetAt))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/job/wire"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 func newComment(k *kit.Kit) *cobra.Command {
@@ -82,7 +83,7 @@ func remarks(w io.Writer, j *wire.Job) {
 		if !c.Sent {
 			unsent++
 		}
-		fmt.Fprintf(w, "comment %d on %s by %s (%s): %s\n", c.N, kit.VisibleLine(c.Place()), kit.VisibleLine(c.By), c.Became(),
+		fmt.Fprintf(w, "comment %d on %s by %s (%s): %s\n", c.N, kit.VisibleLine(c.Place()), kit.VisibleLine(told.By(c.By)), c.Became(),
 			kit.Visible(c.Text))
 	}
 	if unsent > 0 {

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/id"
 	"tandem/internal/knowledge/wire"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 func newAdd(k *kit.Kit) *cobra.Command {
@@ -115,7 +116,7 @@ func entry(w io.Writer, i wire.Entry) {
 	if i.Stale {
 		fmt.Fprint(w, "  stale")
 	}
-	fmt.Fprintf(w, "  by %s\n", kit.VisibleLine(i.Author))
+	fmt.Fprintf(w, "  by %s\n", kit.VisibleLine(told.By(i.Author)))
 }
 
 // whole is an item with all that it says.
@@ -126,7 +127,7 @@ func whole(w io.Writer, i wire.Entry) {
 		fmt.Fprintf(w, ", key %s", i.Key)
 	}
 	if i.By != "" {
-		fmt.Fprintf(w, ", %s by %s", i.State, kit.VisibleLine(i.By))
+		fmt.Fprintf(w, ", %s by %s", i.State, kit.VisibleLine(told.By(i.By)))
 	}
 	if !i.FreshUntil.IsZero() {
 		fmt.Fprintf(w, ", fresh until %s", i.FreshUntil.Format("2006-01-02"))

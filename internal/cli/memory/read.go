@@ -12,6 +12,7 @@ import (
 	"tandem/internal/cli/source"
 	"tandem/internal/memory/wire"
 	"tandem/internal/op"
+	"tandem/internal/told"
 )
 
 func narrowed(cmd *cobra.Command, f *wire.Filter) {
@@ -95,7 +96,7 @@ func about(r wire.Record) string {
 	if r.Of != "" {
 		reach += " " + r.Of
 	}
-	parts := []string{string(r.Kind), reach, string(r.State), string(r.Trust), "by " + r.Owner}
+	parts := []string{string(r.Kind), reach, string(r.State), string(r.Trust), "by " + told.By(r.Owner)}
 	if age := kit.Age(r.ChangedAt); age != "" {
 		parts = append(parts, age)
 	}
@@ -180,7 +181,7 @@ func newHistory(k *kit.Kit) *cobra.Command {
 				last := ""
 				for _, v := range out.Versions {
 					fmt.Fprintf(w, "%d  %s  %s by %s\n", v.Version, v.At.Local().Format("2006-01-02 15:04"), kit.VisibleLine(v.What),
-						kit.VisibleLine(v.By))
+						kit.VisibleLine(told.By(v.By)))
 					if v.Text != last {
 						fmt.Fprintf(w, "%s\n", kit.Visible(v.Text))
 					}

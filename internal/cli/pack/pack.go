@@ -14,6 +14,7 @@ import (
 	"tandem/internal/pack/folder"
 	"tandem/internal/pack/parts"
 	"tandem/internal/pack/wire"
+	"tandem/internal/told"
 )
 
 // Commands are this package's commands.
@@ -62,7 +63,8 @@ func listed(w io.Writer, out Listed) {
 	fmt.Fprintln(t, "NAME\tSTATE\tVERSION\tTITLE")
 	for _, p := range out.Installed {
 		there[p.Name] = true
-		fmt.Fprintf(t, "%s\tinstalled by %s\t%s\t%s\n", p.Name, kit.VisibleLine(p.By), kit.VisibleLine(p.Version), kit.VisibleLine(p.Title))
+		fmt.Fprintf(t, "%s\tinstalled by %s\t%s\t%s\n", p.Name, kit.VisibleLine(told.By(p.By)), kit.VisibleLine(p.Version),
+			kit.VisibleLine(p.Title))
 	}
 	for _, p := range out.Here {
 		if !there[p.Name] {

@@ -15,6 +15,7 @@ import (
 	"tandem/internal/op"
 	"tandem/internal/policy"
 	"tandem/internal/policy/book"
+	"tandem/internal/told"
 )
 
 func newWhyNot(k *kit.Kit) *cobra.Command {
@@ -77,7 +78,7 @@ func newAccess(k *kit.Kit) *cobra.Command {
 				fmt.Fprintln(t, "WHO\tMAY\tWHAT\tWHERE\tWHY\tBY\tUNTIL\tLAST USED")
 				for _, a := range out.Access {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.Principal, a.Effect, rights(a), a.Resource, why(a),
-						cmp.Or(a.AddedBy, "the house"), moment(a.ExpiresAt, "for ever"), used(a))
+						cmp.Or(told.By(a.AddedBy), "the house"), moment(a.ExpiresAt, "for ever"), used(a))
 				}
 				t.Flush()
 				if out.More > 0 {

@@ -10,6 +10,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/told"
 )
 
 func newGrantFolder(k *kit.Kit) *cobra.Command {
@@ -88,7 +89,7 @@ func printFolders(w io.Writer, folders []session.Folder) {
 		if f.ReadOnly {
 			how = "read only"
 		}
-		fmt.Fprintf(w, "%s  (%s, by %s)\n", f.Path, how, f.GrantedBy)
+		fmt.Fprintf(w, "%s  (%s, by %s)\n", f.Path, how, told.By(f.GrantedBy))
 		for _, p := range f.Outfit.Path {
 			fmt.Fprintf(w, "  path %s\n", kit.VisibleLine(p))
 		}

@@ -15,6 +15,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/policy/book"
+	"tandem/internal/told"
 )
 
 // Commands are this package's commands.
@@ -58,7 +59,8 @@ func newShow(k *kit.Kit) *cobra.Command {
 				}
 				fmt.Fprintln(w, strings.TrimRight(out.Rules, "\n"))
 				for _, v := range out.History {
-					fmt.Fprintf(w, "// %d  %s  %s  %s %s %s\n", v.Version, v.At.Local().Format("2006-01-02 15:04"), v.By, v.Change, v.Subject, v.Note)
+					fmt.Fprintf(w, "// %d  %s  %s  %s %s %s\n", v.Version, v.At.Local().Format("2006-01-02 15:04"), told.By(v.By), v.Change,
+						v.Subject, v.Note)
 				}
 			})
 		},

@@ -9,6 +9,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
 	"tandem/internal/session"
+	"tandem/internal/told"
 )
 
 func newGrantUnconfined(k *kit.Kit) *cobra.Command {
@@ -56,7 +57,7 @@ func listUnconfined(cmd *cobra.Command, k *kit.Kit) error {
 			fmt.Fprintf(w, "no session's commands may run without a sandbox; the sandbox here: %s\n", out.Sandbox)
 		}
 		for _, u := range out.Sessions {
-			fmt.Fprintf(w, "%s  (by %s, %s)\n", u.Session, u.GrantedBy, u.CreatedAt.Local().Format("2006-01-02 15:04"))
+			fmt.Fprintf(w, "%s  (by %s, %s)\n", u.Session, told.By(u.GrantedBy), u.CreatedAt.Local().Format("2006-01-02 15:04"))
 		}
 	})
 }

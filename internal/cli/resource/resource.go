@@ -12,6 +12,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
 	"tandem/internal/resource/wire"
+	"tandem/internal/told"
 )
 
 // Commands are this package's commands.
@@ -47,7 +48,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "KEY\tREV\tFENCE\tOWNER\tEXPIRES\tVALUE")
 				for _, r := range out.Items {
-					fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\n", r.Key, r.Rev, r.Fence, r.Owner, expiry(r), short(string(r.Value)))
+					fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\n", r.Key, r.Rev, r.Fence, told.By(r.Owner), expiry(r), short(string(r.Value)))
 				}
 				t.Flush()
 				if out.More {

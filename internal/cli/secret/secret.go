@@ -14,6 +14,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/secret/wire"
+	"tandem/internal/told"
 )
 
 // Commands are this package's commands.
@@ -87,7 +88,7 @@ func newList(k *kit.Kit) *cobra.Command {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "NAME\tVERSION\tSET\tBY")
 				for _, s := range out.Secrets {
-					fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", s.Name, s.Version, s.Updated.Local().Format(time.DateTime), s.By)
+					fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", s.Name, s.Version, s.Updated.Local().Format(time.DateTime), told.By(s.By))
 				}
 				t.Flush()
 				fmt.Fprintf(w, "the master key is in %s\n", keeper(out.Keeper))

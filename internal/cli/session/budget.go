@@ -10,6 +10,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
 	room "tandem/internal/session"
+	"tandem/internal/told"
 )
 
 func newBudget(k *kit.Kit) *cobra.Command {
@@ -36,7 +37,7 @@ func newBudgetList(k *kit.Kit) *cobra.Command {
 				t := kit.Table(w)
 				fmt.Fprintln(t, "WHOSE\tPERIOD\tUSED OF BUDGET\tSET BY")
 				for _, l := range out.Limits {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", l.Subject, l.Period, used(l), l.SetBy)
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", l.Subject, l.Period, used(l), told.By(l.SetBy))
 				}
 				t.Flush()
 			})

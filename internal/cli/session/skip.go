@@ -10,6 +10,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
 	"tandem/internal/session/terminal"
+	"tandem/internal/told"
 )
 
 func newSkip(k *kit.Kit) *cobra.Command {
@@ -36,7 +37,7 @@ func newSkip(k *kit.Kit) *cobra.Command {
 					t := kit.Table(w)
 					fmt.Fprintln(t, "ID\tFOLDER\tGRANTED BY\tUNTIL")
 					for _, s := range out.Skips {
-						fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.ID, s.Folder, s.Owner, s.ExpiresAt.Local().Format("01-02 15:04"))
+						fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.ID, s.Folder, told.By(s.Owner), s.ExpiresAt.Local().Format("01-02 15:04"))
 					}
 					t.Flush()
 				})

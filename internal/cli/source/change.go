@@ -9,6 +9,7 @@ import (
 	"tandem/internal/cli/kit"
 	"tandem/internal/op"
 	"tandem/internal/source/wire"
+	"tandem/internal/told"
 )
 
 func newList(k *kit.Kit) *cobra.Command {
@@ -67,7 +68,7 @@ func newShow(k *kit.Kit) *cobra.Command {
 				if out.Commit != "" {
 					fmt.Fprintf(w, "imported at commit %s\n", out.Commit)
 				}
-				fmt.Fprintf(w, "owner %s", kit.VisibleLine(out.Owner))
+				fmt.Fprintf(w, "owner %s", kit.VisibleLine(told.By(out.Owner)))
 				if out.Every > 0 {
 					fmt.Fprintf(w, ", looked at every %d minutes", out.Every)
 				}

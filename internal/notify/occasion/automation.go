@@ -9,6 +9,7 @@ import (
 	automations "tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/notify"
+	"tandem/internal/told"
 )
 
 // Run tells of a run of an automation that failed, or that does not go on until somebody looks at it.
@@ -24,7 +25,7 @@ func (tell *Teller) Run(tx *db.Tx, tenant string, r *automations.Run) error {
 
 // SwitchedOff tells of an automation that somebody else switched off than had switched it on.
 func (tell *Teller) SwitchedOff(tx *db.Tx, tenant, name, on, off string) error {
-	reason := fmt.Sprintf("%s switched off what %s had switched on.", off, on)
+	reason := fmt.Sprintf("%s switched off what %s had switched on.", told.By(off), told.By(on))
 	return tell.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "automation", Status: "off", ID: name,
 		Summary: reason, Reason: reason}, Says: "was switched off", Push: notify.Normal,
 		Next: fmt.Sprintf("to switch it on again: tandem automation on %s", name), Page: "/panel"})
@@ -37,7 +38,8 @@ func (tell *Teller) Removed(tx *db.Tx, tenant string, what artifacts.RemoveIn, n
 	if err != nil || on == "" || on == by {
 		return err
 	}
-	reason := fmt.Sprintf("%s removed what the automation %s made, which %s had switched on: %d of its versions.", by, name, on, n)
+	reason := fmt.Sprintf("%s removed what the automation %s made, which %s had switched on: %d of its versions.", told.By(by), name,
+		told.By(on), n)
 	return tell.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "artifact", Status: "removed", ID: what.Name,
 		Summary: reason, Reason: reason}, Says: "was removed", Push: notify.Normal,
 		Next: fmt.Sprintf("to see what is left: tandem artifact list %s", what.Name), Page: "/panel"})

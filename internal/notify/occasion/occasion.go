@@ -31,7 +31,7 @@ func New(n *notify.Notifier, s *session.Room, moved func()) *Teller {
 
 // Asked tells people that a call waits for them, with the name by which they know who asks.
 func (tell *Teller) Asked(tx *db.Tx, a *approval.Ask) error {
-	name, public := a.Asker, ""
+	name, public := a.Who(), ""
 	if called := tell.session.CalledIn(tx, a.Tenant, a.Session); called != "" {
 		name, public = called, tell.session.NamedIn(tx, a.Tenant, a.Session)
 	}
