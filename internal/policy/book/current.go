@@ -103,6 +103,19 @@ func (b *Book) changed(tx *db.Tx, tenant string) {
 	})
 }
 
+// came is changed for a change that has compiled what it leaves: the next one, and the next decision, follow from there and not from
+// before all that came since somebody last asked.
+func (b *Book) came(tx *db.Tx, tenant string, k known) {
+	b.changed(tx, tenant)
+	tx.AfterCommit(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if have := b.known[tenant]; have.Compiled == nil || have.Version() < k.Version() {
+			b.known[tenant] = k
+		}
+	})
+}
+
 // within is the policy as the transaction sees it, with what the transaction itself changed; outside of one it is the current one.
 func (b *Book) within(ctx context.Context, tx *db.Tx, tenant string) (known, error) {
 	if tx == nil {

@@ -107,3 +107,28 @@ func same(t *rapid.T, b *bench, at *Book, tenant string) {
 		}
 	}
 }
+
+// Grants that were given one after the other, with no decision between them, made each look at all that came since the last decision.
+func TestWhoGivesLeavesWhatIsKnown(t *testing.T) {
+	exam(t, func(b *bench) {
+		if _, err := b.current(b.t.Context(), "home"); err != nil {
+			b.t.Fatal(err)
+		}
+		for i := range 3 {
+			out, err := change(b, "home", b.Add, GrantIn{Principal: "agent:builder", Resource: fmt.Sprint("folder:/", i),
+				Permissions: []string{"read"}})
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			if k := b.known["home"]; k.Version() != out.Version || k.stale {
+				b.t.Errorf("version %d was given, and %d is known (stale: %v)", out.Version, k.Version(), k.stale)
+			}
+			if _, err = change(b, "home", b.Revoke, GrantIDIn{ID: out.ID}); err != nil {
+				b.t.Fatal(err)
+			}
+			if k := b.known["home"]; k.Version() != out.Version+1 || k.find(out.ID) != nil {
+				b.t.Errorf("it was taken back, and version %d is known", k.Version())
+			}
+		}
+	})
+}

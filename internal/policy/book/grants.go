@@ -228,7 +228,7 @@ func (b *Book) Add(ctx context.Context, tx *db.Tx, in GrantIn) (GrantOut, error)
 	now := tx.Now()
 	op.Note(ctx, "grant", g.ID)
 	op.Note(ctx, "version", v)
-	b.changed(tx, c.Tenant)
+	b.came(tx, c.Tenant, compiled)
 	kept := Grant{ScopedGrant: *g, AddedBy: c.Name, AddedAt: &now}
 	return GrantOut{kept.view(""), v}, nil
 }
@@ -305,7 +305,7 @@ func (b *Book) Revoke(ctx context.Context, tx *db.Tx, in GrantIDIn) (RevokeOut, 
 	slices.Sort(out.Ended)
 	op.Note(ctx, "version", v)
 	op.Note(ctx, "ended", out.Ended)
-	b.changed(tx, c.Tenant)
+	b.came(tx, c.Tenant, k)
 	return out, nil
 }
 
