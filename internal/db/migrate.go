@@ -26,7 +26,8 @@ const schemaTable = `CREATE TABLE IF NOT EXISTS schema_version (
 
 // postgresTypes turns SQLite's words into PostgreSQL's. INTEGER PRIMARY KEY (64
 // bits wide there) and WITHOUT ROWID spare SQLite a second tree for the key.
-var postgresTypes = strings.NewReplacer(" BLOB", " BYTEA", " INTEGER PRIMARY KEY", " BIGINT PRIMARY KEY", " WITHOUT ROWID", "")
+var postgresTypes = strings.NewReplacer(" BLOB", " BYTEA", " INTEGER PRIMARY KEY", " BIGINT PRIMARY KEY", " WITHOUT ROWID", "",
+	"group_concat(CAST(term AS TEXT),", "string_agg(convert_from(term, 'UTF8'),")
 
 type step struct {
 	room, name, hash, text string

@@ -72,7 +72,7 @@ func (r *Room) ask(ctx context.Context, in wire.AskIn) (wire.AskOut, error) {
 // answer are the items of some knowledge spaces that hold enough of a question, the best first.
 func answer(tx *db.Tx, tenant string, all []*space, question string) ([]wire.Cited, error) {
 	q := text.Read(question)
-	s := postings.Search{Tx: tx, Table: posted, Tenant: tenant}
+	s := postings.Search{Tx: tx, Of: room, Tenant: tenant}
 	at := map[int64]*space{}
 	var length int64
 	for _, k := range all {

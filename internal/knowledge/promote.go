@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"database/sql"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -164,21 +165,17 @@ func (r *Room) deprecate(ctx context.Context, tx *db.Tx, in wire.DeprecateIn) (w
 
 // index makes an item findable, in the change that promotes it.
 func index(tx *db.Tx, tenant string, k *space, i *item) error {
-	length, err := postings.Put(tx, posted, tenant, k.nr, i.nr, i.says())
+	length, err := postings.Put(tx, room, tenant, k.nr, i.nr, i.says())
 	if err == nil {
 		_, err = tx.Exec("UPDATE knowledge SET texts = texts + 1, length = length + ? WHERE tenant = ? AND name = ?", length, tenant, k.Name)
 	}
 	return err
 }
 
-// unindex takes an item out of the index again, by the rows that are there.
+// unindex takes an item out of the index again.
 func unindex(tx *db.Tx, tenant string, k *space, i *item) error {
-	var length int64
-	err := tx.QueryRow("SELECT length FROM knowledge_posting WHERE tenant = ? AND nr = ? LIMIT 1", tenant, i.nr).Scan(&length)
-	if err != nil && !db.NoRows(err) { // a text without terms has no rows, and is counted all the same
-		return err
-	}
-	if _, err = tx.Exec("DELETE FROM knowledge_posting WHERE tenant = ? AND nr = ?", tenant, i.nr); err == nil {
+	length, err := postings.Drop(tx, room, tenant, k.nr, i.nr)
+	if err == nil {
 		_, err = tx.Exec("UPDATE knowledge SET texts = texts - 1, length = length - ? WHERE tenant = ? AND name = ?", length, tenant, k.Name)
 	}
 	return err
@@ -215,8 +212,13 @@ func (r *Room) close(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.Remov
 	if err != nil {
 		return wire.RemoveOut{}, err
 	}
-	_, err = tx.Exec(`DELETE FROM knowledge_posting WHERE tenant = ? AND nr IN
-		(SELECT nr FROM knowledge_item WHERE tenant = ? AND place = ?)`, tenant, tenant, k.nr)
+	rows, err := tx.Query("SELECT nr FROM knowledge_item WHERE tenant = ? AND place = ?", tenant, k.nr)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (nr int64, err error) { return nr, rows.Scan(&nr) })
+	for _, nr := range all {
+		if err == nil {
+			_, err = postings.Drop(tx, room, tenant, k.nr, nr)
+		}
+	}
 	if err != nil {
 		return wire.RemoveOut{}, err
 	}

@@ -17,8 +17,8 @@ var schema embed.FS
 // Migrations are this room's tables.
 var Migrations = db.Migrations{Room: "knowledge", FS: schema}
 
-// posted is the table in which the terms of items stand that answer.
-const posted = "knowledge_posting"
+// room is what the tables of postings are called after.
+const room = "knowledge"
 
 // space is a knowledge space as it is stored.
 type space struct {

@@ -89,18 +89,20 @@ func mayWait(tx *db.Tx, c op.Caller, more, most int) error {
 }
 
 // begin stores a new record.
-func begin(tx *db.Tx, c op.Caller, rec *row, what string) (err error) {
+func begin(tx *db.Tx, c op.Caller, rec *row, what string) error {
 	rec.ID = id.New("mem")
-	if rec.nr, err = number(tx, c.Tenant); err != nil {
+	last, err := draw(tx, c.Tenant, 2) // its own, and that of what happens to the vectors of its place
+	if err != nil {
 		return err
 	}
+	rec.nr = last - 1
 	if err := insert(tx, c.Tenant, rec); err != nil {
 		return err
 	}
 	if err := keep(tx, c.Tenant, rec, what, c.Name); err != nil || rec.State != wire.Live {
 		return err
 	}
-	return index(tx, c.Tenant, rec)
+	return indexAt(tx, c.Tenant, rec, last)
 }
 
 // twin is a record of the same place with the same text, when the caller may see it: adding it again adds nothing. To who adds what is

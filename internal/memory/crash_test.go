@@ -97,6 +97,10 @@ func (b *bench) whole() {
 			(SELECT 1 FROM memory_source s WHERE s.tenant = r.tenant AND s.id = r.id)`,
 		"words of what is forgotten": `SELECT count(*) FROM memory_posting p WHERE NOT EXISTS
 			(SELECT 1 FROM memory_record r WHERE r.tenant = p.tenant AND r.nr = p.nr AND r.state = 'live')`,
+		"words noted of what is forgotten": `SELECT count(*) FROM memory_words w WHERE NOT EXISTS
+			(SELECT 1 FROM memory_record r WHERE r.tenant = w.tenant AND r.nr = w.nr AND r.state = 'live')`,
+		"words that are noted and not there": `SELECT count(*) FROM memory_words w WHERE length(w.words) - length(replace(w.words, '|', '')) <>
+			(SELECT count(*) FROM memory_posting p WHERE p.tenant = w.tenant AND p.nr = w.nr)`,
 		"vectors of what is forgotten": `SELECT count(*) FROM memory_vector v WHERE length(v.vec) > 0 AND NOT EXISTS
 			(SELECT 1 FROM memory_record r WHERE r.tenant = v.tenant AND r.nr = v.nr AND r.state = 'live')`,
 		"texts of what is forgotten": `SELECT count(*) FROM memory_version v JOIN memory_record r ON r.tenant = v.tenant AND r.id = v.id

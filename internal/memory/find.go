@@ -28,7 +28,7 @@ type finding struct {
 // beginning must stand in what is found: then words alone decide. asked is the same question with a model, nil where none is chosen.
 func (r *Room) find(tx *db.Tx, s *sight, question string, asked *question) (*finding, error) {
 	q := text.Read(question)
-	hits, counts, err := postings.Search{Tx: tx, Table: posted, Tenant: s.tenant, Places: s.places, Corpus: s.corpus}.Score(q)
+	hits, counts, err := postings.Search{Tx: tx, Of: room, Tenant: s.tenant, Places: s.places, Corpus: s.corpus}.Score(q)
 	out := &finding{hits: hits, words: idsOf(hits), near: map[string]bool{}, how: "by words"}
 	if err != nil || byWordsAlone(q) {
 		return out, err

@@ -90,6 +90,7 @@ func (b *bench) foreign(times, each int) {
 					`INSERT INTO memory_record SELECT ?, id, nr, place, kind, state, trust, text, digest, labels, owner, actor, version, uses,
 						replaces, replaced_by, made_at, changed_at, expires_at FROM memory_record WHERE tenant = 't'`,
 					"INSERT INTO memory_posting SELECT ?, term, place, nr, often, length, spots FROM memory_posting WHERE tenant = 't'",
+					"INSERT INTO memory_words SELECT ?, nr, length, words FROM memory_words WHERE tenant = 't'",
 					"INSERT INTO memory_vector SELECT ?, place, nr, seq, model, vec FROM memory_vector WHERE tenant = 't'",
 				} {
 					if _, err := tx.Exec(copy, tenant); err != nil {

@@ -19,7 +19,7 @@ func (r *Room) beyond() []string {
 	if r.db.Path() == "" {
 		out = append(out, "pages and the write-ahead log of PostgreSQL, its replicas and archives: "+
 			"VACUUM FULL of the tables memory_record, memory_version, "+
-			"memory_source, memory_posting, memory_vector and memory_pointed rewrites the pages")
+			"memory_source, memory_posting, memory_words, memory_vector and memory_pointed rewrites the pages")
 	}
 	return out
 }

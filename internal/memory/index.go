@@ -3,33 +3,45 @@ package memory
 import (
 	"tandem/internal/db"
 	"tandem/internal/memory/postings"
+	"tandem/internal/memory/vector"
 )
 
-// posted is the table in which the terms of live records stand.
-const posted = "memory_posting"
+// room is what the tables of postings are called after.
+const room = "memory"
 
-// index makes a live record findable: a row for each of its terms, the counts of its place and its vector. It is part of the change that
-// makes the record live.
+// index makes a live record findable: its terms, the counts of its place and its vector. It is part of the change that makes the record
+// live.
 func index(tx *db.Tx, tenant string, r *row) error {
-	length, err := postings.Put(tx, posted, tenant, r.place, r.nr, r.Text)
+	_, err := tx.Exec("UPDATE memory_place SET seq = seq WHERE tenant = ? AND nr = ?", tenant, r.place) // see indexAt
+	var seq int64
 	if err == nil {
-		_, err = tx.Exec("UPDATE memory_place SET texts = texts + 1, length = length + ? WHERE tenant = ? AND nr = ?", length, tenant, r.place)
+		seq, err = number(tx, tenant)
 	}
 	if err == nil {
-		err = putVector(tx, tenant, r)
+		err = indexAt(tx, tenant, r, seq)
 	}
 	return err
 }
 
-// unindex takes a live record out of the index again. It goes by the rows that are there, not by the text: what an older program
-// indexed in another way is taken out, too. Of its vector a row without one stays, by which every server lets go of its signature.
-func unindex(tx *db.Tx, tenant string, r *row) error {
-	var length int64
-	err := tx.QueryRow("SELECT length FROM memory_posting WHERE tenant = ? AND nr = ? LIMIT 1", tenant, r.nr).Scan(&length)
-	if err != nil && !db.NoRows(err) { // a text without terms has no rows, and is counted all the same
-		return err
+// indexAt is index with the number of what happens to the vectors of its place. Who asks has locked the row of the place before, so that
+// nobody waits for it with the tenant's number in hand.
+func indexAt(tx *db.Tx, tenant string, r *row, seq int64) error {
+	length, err := postings.Put(tx, room, tenant, r.place, r.nr, r.Text)
+	if err == nil {
+		_, err = tx.Exec("UPDATE memory_place SET texts = texts + 1, length = length + ?, seq = ? WHERE tenant = ? AND nr = ?", length, seq,
+			tenant, r.place)
 	}
-	if _, err = tx.Exec("DELETE FROM memory_posting WHERE tenant = ? AND nr = ?", tenant, r.nr); err == nil {
+	if l, ok := builtin(); ok && err == nil {
+		err = storeVector(tx, tenant, r, l, vector.Builtin().Of(r.Text), seq)
+	}
+	return err
+}
+
+// unindex takes a live record out of the index again. Of its vector a row without one stays, by which every server lets go of its
+// signature.
+func unindex(tx *db.Tx, tenant string, r *row) error {
+	length, err := postings.Drop(tx, room, tenant, r.place, r.nr)
+	if err == nil {
 		_, err = tx.Exec("UPDATE memory_place SET texts = texts - 1, length = length - ? WHERE tenant = ? AND nr = ?", length, tenant, r.place)
 	}
 	if err != nil {

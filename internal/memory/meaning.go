@@ -183,17 +183,23 @@ func putVector(tx *db.Tx, tenant string, r *row) error {
 		return nil
 	}
 	l, _ := builtin()
-	return storeVector(tx, tenant, r, l, table.Of(r.Text))
+	return storeNext(tx, tenant, r, l, table.Of(r.Text))
 }
 
-// storeVector stores where the text of a record points in a layer.
-func storeVector(tx *db.Tx, tenant string, r *row, l layer, v vector.Vector) error {
+// storeNext stores where the text of a record points in a layer, as what happens next in its place.
+func storeNext(tx *db.Tx, tenant string, r *row, l layer, v vector.Vector) error {
 	seq, err := sequence(tx, tenant, r.place)
 	if err == nil {
-		_, err = tx.Exec("INSERT INTO "+l.table+" (tenant, place, nr, seq, model, vec) VALUES (?, ?, ?, ?, ?, ?) "+
-			"ON CONFLICT (tenant, place, nr) DO UPDATE SET seq = excluded.seq, model = excluded.model, vec = excluded.vec",
-			tenant, r.place, r.nr, seq, l.model, v.Bytes())
+		err = storeVector(tx, tenant, r, l, v, seq)
 	}
+	return err
+}
+
+// storeVector stores where the text of a record points in a layer, with the number of that in its place.
+func storeVector(tx *db.Tx, tenant string, r *row, l layer, v vector.Vector, seq int64) error {
+	_, err := tx.Exec("INSERT INTO "+l.table+" (tenant, place, nr, seq, model, vec) VALUES (?, ?, ?, ?, ?, ?) "+
+		"ON CONFLICT (tenant, place, nr) DO UPDATE SET seq = excluded.seq, model = excluded.model, vec = excluded.vec",
+		tenant, r.place, r.nr, seq, l.model, v.Bytes())
 	return err
 }
 

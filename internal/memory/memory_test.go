@@ -245,7 +245,7 @@ func TestTheForgottenIsGone(t *testing.T) {
 			t.Error("nobody was told that the file still holds it")
 		}
 		is(t, "after", b.found(other, canary))
-		for _, table := range []string{"memory_record", "memory_version", "memory_source", "memory_posting", "memory_place"} {
+		for _, table := range []string{"memory_record", "memory_version", "memory_source", "memory_posting", "memory_words", "memory_place"} {
 			rows, err := b.db.Query(t.Context(), "SELECT * FROM "+table)
 			if err != nil {
 				t.Fatal(err)

@@ -217,7 +217,7 @@ func (r *Room) showPage(ctx context.Context, c *chosen, page []*row, more bool) 
 		}
 		for i, rec := range page {
 			if err == nil && slices.Contains(still, rec.nr) {
-				err = storeVector(tx, c.tenant, rec, c.layer(), c.direction(all[i]))
+				err = storeNext(tx, c.tenant, rec, c.layer(), c.direction(all[i]))
 			}
 		}
 		return err

@@ -79,11 +79,14 @@ func load(tx *db.Tx, tenant, id string) (*row, error) {
 	return find(tx, tenant, id, lock)
 }
 
-// number is the next of a tenant: of a record, or of a place.
-func number(tx *db.Tx, tenant string) (n int64, err error) {
-	err = tx.QueryRow(`INSERT INTO memory_number (tenant, last) VALUES (?, 1)
-		ON CONFLICT (tenant) DO UPDATE SET last = memory_number.last + 1 RETURNING last`, tenant).Scan(&n)
-	return n, err
+// number is the next of a tenant: of a record, of a place, or of what happens to vectors.
+func number(tx *db.Tx, tenant string) (int64, error) { return draw(tx, tenant, 1) }
+
+// draw takes several at once, and answers the last.
+func draw(tx *db.Tx, tenant string, n int) (last int64, err error) {
+	err = tx.QueryRow(`INSERT INTO memory_number (tenant, last) VALUES (?, ?)
+		ON CONFLICT (tenant) DO UPDATE SET last = memory_number.last + excluded.last RETURNING last`, tenant, n).Scan(&last)
+	return last, err
 }
 
 func insert(tx *db.Tx, tenant string, r *row) error {

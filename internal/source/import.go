@@ -265,7 +265,7 @@ func (i *importing) put(ctx context.Context, now file, cut []passage) error {
 				f.nr, p.spot, p.text); err != nil {
 				return err
 			}
-			length, err := postings.Put(tx, posted, tenant, place, nr, f.path+"\n"+p.spot+"\n"+p.text)
+			length, err := postings.Put(tx, room, tenant, place, nr, f.path+"\n"+p.spot+"\n"+p.text)
 			if err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ func (r *Room) search(ctx context.Context, in wire.SearchIn) (wire.SearchOut, er
 // look makes the sight of a caller: the sources that it may read, without the files that policy keeps from it, and what is counted there.
 func (r *Room) look(ctx context.Context, tx *db.Tx, only string, found map[string]string) (*sight, error) {
 	c := op.CallerFrom(ctx)
-	s := &sight{names: map[int64]string{}, files: map[int64]file{}, search: postings.Search{Tx: tx, Table: posted, Tenant: c.Tenant}}
+	s := &sight{names: map[int64]string{}, files: map[int64]file{}, search: postings.Search{Tx: tx, Of: room, Tenant: c.Tenant}}
 	rows, err := tx.Query("SELECT "+columns+" FROM source WHERE tenant = ? AND state IN ('active', 'paused') AND (? = '' OR name = ?)",
 		c.Tenant,
 		only, only)

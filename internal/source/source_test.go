@@ -173,7 +173,7 @@ func TestAFolderIsImportedAndFollowed(t *testing.T) {
 		if _, err := b.room.clearAll(ann); err != nil {
 			b.Fatal(err)
 		}
-		for _, table := range []string{"source", "source_file", "source_passage", "source_posting"} {
+		for _, table := range []string{"source", "source_file", "source_passage", "source_posting", "source_words"} {
 			var n int
 			if err := b.room.DB.QueryRow(ann, "SELECT count(*) FROM "+table).Scan(&n); err != nil || n != 0 {
 				b.Errorf("%s has %d rows of what was revoked, %v", table, n, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/memory/postings"
 	"tandem/internal/source/wire"
 )
 
@@ -15,8 +16,8 @@ var schema embed.FS
 // Migrations are this room's tables.
 var Migrations = db.Migrations{Room: "source", FS: schema}
 
-// posted is the table in which the terms of passages stand.
-const posted = "source_posting"
+// room is what the tables of postings are called after.
+const room = "source"
 
 // binding is a source as it is stored.
 type binding struct {
@@ -125,13 +126,19 @@ func scanFile(rows *sql.Rows) (f file, err error) {
 
 // drop deletes what is stored of a document.
 func drop(tx *db.Tx, tenant string, place int64, f file) error {
-	if _, err := tx.Exec("DELETE FROM source_posting WHERE tenant = ? AND nr IN (SELECT nr FROM source_passage WHERE tenant = ? AND file = ?)",
-		tenant, tenant, f.nr); err != nil {
+	rows, err := tx.Query("SELECT nr FROM source_passage WHERE tenant = ? AND file = ?", tenant, f.nr)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (nr int64, err error) { return nr, rows.Scan(&nr) })
+	for _, nr := range all {
+		if err == nil {
+			_, err = postings.Drop(tx, room, tenant, place, nr)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := tx.Exec("DELETE FROM source_passage WHERE tenant = ? AND file = ?", tenant, f.nr); err != nil {
 		return err
 	}
-	_, err := tx.Exec("DELETE FROM source_file WHERE tenant = ? AND place = ? AND path = ?", tenant, place, f.path)
+	_, err = tx.Exec("DELETE FROM source_file WHERE tenant = ? AND place = ? AND path = ?", tenant, place, f.path)
 	return err
 }

@@ -1,12 +1,12 @@
-// Package postings keeps which texts have which terms, in a table of the room that owns the texts, and weighs texts by the terms of a
-// question. The table has the columns tenant, term, place, nr, often, length and spots; a place is a part of it that somebody may read
-// or not. What is counted and found lies in the places that a search names, and nothing else changes it.
+// Package postings keeps which texts have which terms, in two tables of the room that owns the texts, and weighs texts by the terms of a
+// question. ROOM_posting has a row for each term of a text (tenant, term, place, nr, often, length, spots), ROOM_words one for each text
+// with all of its terms (tenant, nr, length, words), by which it is taken out again. A place is a part of a tenant's texts that somebody may
+// read or not. What is counted and found lies in the places that a search names, and nothing else changes it.
 package postings
 
 import (
 	"cmp"
 	"database/sql"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,32 +25,66 @@ const (
 	// MaxCandidates is how many texts a search answers at most.
 	MaxCandidates = 400
 	maxSpots      = 64 // places of a term in one text that are kept for phrases
+	atOnce        = 50 // rows that one statement writes
 )
 
-// Put adds the terms of a text, and says how many it has.
-func Put(tx *db.Tx, table, tenant string, place, nr int64, s string) (length int, err error) {
+// Put adds the terms of a text, and says how many it has. It notes which these are, by which they are taken out again.
+func Put(tx *db.Tx, of, tenant string, place, nr int64, s string) (length int, err error) {
 	terms := text.Terms(s)
-	spots := map[string][]int{}
-	for _, t := range terms {
-		spots[t.Stem] = append(spots[t.Stem], t.At)
-	}
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(spots)), 50) {
-		args := make([]any, 0, 7*len(some))
-		for _, stem := range some {
-			args = append(args, tenant, []byte(stem), place, nr, len(spots[stem]), len(terms), written(spots[stem]))
+	length = len(terms)
+	slices.SortFunc(terms, func(a, b text.Term) int { return cmp.Or(strings.Compare(a.Stem, b.Stem), cmp.Compare(a.At, b.At)) })
+	var words, spots []byte
+	args := make([]any, 0, 7*min(length, atOnce))
+	for begin := 0; begin < length && err == nil; {
+		stem, end := terms[begin].Stem, begin
+		for spots = spots[:0]; end < length && terms[end].Stem == stem; end++ {
+			if end-begin < maxSpots {
+				spots = append(strconv.AppendInt(spots, int64(terms[end].At), 10), ' ')
+			}
 		}
-		if _, err := tx.Exec("INSERT INTO "+table+" (tenant, term, place, nr, often, length, spots) VALUES "+
-			strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?),", len(some)), ","), args...); err != nil {
+		words = append(append(words, stem...), between...)
+		args = append(args, tenant, []byte(stem), place, nr, end-begin, length, string(spots))
+		if begin = end; len(args) == 7*atOnce || begin == length {
+			_, err = tx.Exec("INSERT INTO "+of+"_posting (tenant, term, place, nr, often, length, spots) VALUES "+
+				strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?),", len(args)/7), ","), args...)
+			args = args[:0]
+		}
+	}
+	if err == nil {
+		_, err = tx.Exec("INSERT INTO "+of+"_words (tenant, nr, length, words) VALUES (?, ?, ?, ?)", tenant, nr, length, string(words))
+	}
+	return length, err
+}
+
+// Drop takes a text out again, and says how many terms it had. It goes by what was noted of it, not by the text: what an older program
+// took apart in another way goes, too. A text that is not there has none.
+func Drop(tx *db.Tx, of, tenant string, place, nr int64) (length int64, err error) {
+	var words string
+	err = tx.QueryRow("DELETE FROM "+of+"_words WHERE tenant = ? AND nr = ? RETURNING length, words", tenant, nr).Scan(&length, &words)
+	if db.NoRows(err) {
+		return 0, nil
+	}
+	for some := range slices.Chunk(strings.Split(strings.TrimSuffix(words, between), between), atOnce) {
+		if err != nil {
 			return 0, err
 		}
+		args := []any{tenant, place, nr}
+		for _, w := range some {
+			args = append(args, []byte(w))
+		}
+		_, err = tx.Exec("DELETE FROM "+of+"_posting WHERE tenant = ? AND place = ? AND nr = ? AND term IN ("+
+			strings.TrimSuffix(strings.Repeat("?,", len(some)), ",")+")", args...)
 	}
-	return len(terms), nil
+	return length, err
 }
+
+// between stands behind each of the words of a text; no term holds it.
+const between = "|"
 
 // Search is one look into a table of postings.
 type Search struct {
 	Tx     *db.Tx
-	Table  string
+	Of     string // the room: the tables are called after it
 	Tenant string
 	Places []int64 // that are read; at least one
 	Hidden []int64 // texts that are not there for who asks
@@ -103,7 +137,7 @@ func (s Search) Score(q text.Query) (found []text.Hit, counts map[string]int, er
 		if !phrase && t.texts > maxPostings {
 			newest = " ORDER BY place DESC, nr DESC LIMIT " + strconv.Itoa(maxPostings)
 		}
-		rows, err := s.Tx.Query("SELECT nr, often, length, spots FROM "+s.Table+where+" AND term = ?"+newest,
+		rows, err := s.Tx.Query("SELECT nr, often, length, spots FROM "+s.Of+"_posting"+where+" AND term = ?"+newest,
 			append(slices.Clone(within), []byte(t.stem))...)
 		_, err = db.Collect(rows, err, func(rows *sql.Rows) (_ struct{}, err error) {
 			var nr int64
@@ -154,14 +188,14 @@ func (s Search) terms(q text.Query) (out []term, err error) {
 	where, within := s.where()
 	for _, stem := range q.Stems {
 		t := term{stem: stem}
-		if err := s.Tx.QueryRow("SELECT count(*) FROM (SELECT 1 FROM "+s.Table+where+" AND term = ? LIMIT "+
+		if err := s.Tx.QueryRow("SELECT count(*) FROM (SELECT 1 FROM "+s.Of+"_posting"+where+" AND term = ? LIMIT "+
 			strconv.Itoa(maxPostings+1)+") AS counted", append(slices.Clone(within), []byte(stem))...).Scan(&t.texts); err != nil {
 			return nil, err
 		}
 		out = append(out, t)
 	}
 	for _, begin := range q.Prefixes {
-		rows, err := s.Tx.Query("SELECT term, count(*) FROM "+s.Table+where+" AND term >= ? AND term < ? GROUP BY term ORDER BY term LIMIT "+
+		rows, err := s.Tx.Query("SELECT term, count(*) FROM "+s.Of+"_posting"+where+" AND term >= ? AND term < ? GROUP BY term ORDER BY term LIMIT "+
 			strconv.Itoa(maxBegun), append(slices.Clone(within), []byte(begin), append([]byte(begin), 0xff))...)
 		begun, err := db.Collect(rows, err, func(rows *sql.Rows) (t term, err error) {
 			var stem []byte
@@ -176,15 +210,6 @@ func (s Search) terms(q text.Query) (out []term, err error) {
 	}
 	slices.SortFunc(out, func(a, b term) int { return cmp.Or(cmp.Compare(a.texts, b.texts), strings.Compare(a.stem, b.stem)) })
 	return slices.CompactFunc(out, func(a, b term) bool { return a.stem == b.stem }), nil
-}
-
-func written(spots []int) string {
-	var b strings.Builder
-	for _, at := range spots[:min(len(spots), maxSpots)] {
-		b.WriteString(strconv.Itoa(at))
-		b.WriteByte(' ')
-	}
-	return b.String()
 }
 
 func readSpots(s string) (out []int) {

@@ -4,10 +4,18 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"tandem/internal/db"
 	"tandem/internal/memory/text"
 )
+
+// migrations are the tables of a room called my.
+var migrations = db.Migrations{Room: "my", FS: fstest.MapFS{"schema/0001_my.sql": {Data: []byte(`
+CREATE TABLE my_posting (tenant TEXT, term BLOB, place BIGINT, nr BIGINT, often BIGINT, length BIGINT, spots TEXT,
+	PRIMARY KEY (tenant, term, place, nr)) WITHOUT ROWID;
+CREATE TABLE my_words (tenant TEXT, nr BIGINT, length BIGINT, words TEXT, PRIMARY KEY (tenant, nr)) WITHOUT ROWID;
+`)}}}
 
 // A search reads a bounded number of postings, however many texts have its words: of a common word the newest, of a rare one all, and of a
 // phrase what says whether it stands there.
@@ -20,17 +28,19 @@ func TestASearchReadsABoundedNumberOfRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
+	if _, err := d.Migrate(t.Context(), migrations); err != nil {
+		t.Fatal(err)
+	}
 	const texts = 300
-	s := Search{Table: "posted", Tenant: "t", Places: []int64{1}, Corpus: text.Corpus{Texts: texts, Length: 3}}
+	s := Search{Of: "my", Tenant: "t", Places: []int64{1}, Corpus: text.Corpus{Texts: texts, Length: 3}}
 	err = d.Write(t.Context(), func(tx *db.Tx) error {
-		_, err := tx.Exec(`CREATE TABLE posted (tenant TEXT, term BLOB, place BIGINT, nr BIGINT, often BIGINT, length BIGINT, spots TEXT,
-			PRIMARY KEY (tenant, term, place, nr)) WITHOUT ROWID`)
+		var err error
 		for nr := int64(1); err == nil && nr <= texts; nr++ {
 			rare := ""
 			if nr == 3 {
 				rare = " barn"
 			}
-			_, err = Put(tx, "posted", "t", 1, nr, fmt.Sprintf("owl number %d%s", nr, rare))
+			_, err = Put(tx, "my", "t", 1, nr, fmt.Sprintf("owl number %d%s", nr, rare))
 		}
 		return err
 	})

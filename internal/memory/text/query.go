@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,7 +35,7 @@ func Read(s string) Query {
 		q.add(Terms(part))
 	}
 	if len(q.Stems) == 0 && len(q.Prefixes) == 0 { // "to be or not to be"
-		for _, w := range runs(s) {
+		for w := range runs(s) {
 			q.add([]Term{{Stem: Stem(fold(w))}})
 		}
 	}
@@ -44,7 +45,7 @@ func Read(s string) Query {
 func (q *Query) readWords(s string) {
 	for _, w := range strings.Fields(s) {
 		if begin, ok := strings.CutSuffix(w, "*"); ok {
-			begin = kept(fold(strings.Join(runs(begin), "")))
+			begin = kept(fold(strings.Join(slices.Collect(runs(begin)), "")))
 			if utf8.RuneCountInString(begin) >= minPrefix && len(begin) <= maxTerm && len(q.Prefixes) < maxPrefixes {
 				q.Prefixes = append(q.Prefixes, begin)
 			}

@@ -17,25 +17,33 @@ const MaxDims = 4096
 const most = 2000
 
 // Of is the vector of a text.
-func (t *Table) Of(s string) Vector { return t.sum(s, func(string) float64 { return 1 }) }
-
-// Question is the vector of a question, in which each word has the weight of its stem.
-func (t *Table) Question(s string, weight func(stem string) float64) Vector { return t.sum(s, weight) }
-
-// sum adds up the words of a text that carry meaning.
-func (t *Table) sum(s string, weight func(stem string) float64) Vector {
+func (t *Table) Of(s string) Vector {
 	var sum [Dims]float32
-	nothing := t.Words[unknown]
-	words := text.Words(s)
+	words := text.Folded(s)
+	var room [16]int32
 	for _, w := range words[:min(len(words), most)] {
-		by := float32(weight(w.Stem))
-		for _, piece := range t.Pieces(w.Folded) {
-			if piece != nothing {
-				t.add(&sum, piece, by)
-			}
-		}
+		t.sum(&sum, room[:0], w, 1)
 	}
 	return Direction(sum[:])
+}
+
+// Question is the vector of a question, in which each word has the weight of its stem.
+func (t *Table) Question(s string, weight func(stem string) float64) Vector {
+	var sum [Dims]float32
+	words := text.Words(s)
+	for _, w := range words[:min(len(words), most)] {
+		t.sum(&sum, nil, w.Folded, float32(weight(w.Stem)))
+	}
+	return Direction(sum[:])
+}
+
+// sum adds the pieces of a word that carry meaning.
+func (t *Table) sum(sum *[Dims]float32, room []int32, word string, by float32) {
+	for _, piece := range t.pieces(room, word) {
+		if piece != t.nothing {
+			t.add(sum, piece, by)
+		}
+	}
 }
 
 // Direction is where numbers point, in a byte a number.

@@ -18,8 +18,9 @@ type Words map[string]int32
 
 // Pieces takes a text apart as BERT's tokenizer does: lower case, no accents, signs apart, and words in the longest pieces that the
 // vocabulary has.
-func (t Words) Pieces(s string) []int32 {
-	var out []int32
+func (t Words) Pieces(s string) []int32 { return t.pieces(nil, s) }
+
+func (t Words) pieces(out []int32, s string) []int32 {
 	begin := -1
 	s = clean(s)
 	for i, r := range s {
@@ -46,19 +47,29 @@ func (t Words) word(out []int32, w string) []int32 {
 	if utf8.RuneCountInString(w) > maxWord {
 		return append(out, t[unknown])
 	}
-	prefix := ""
-	for w != "" {
-		end := len(w)
-		id, ok := t[prefix+w]
-		for !ok && end > 0 {
-			_, n := utf8.DecodeLastRuneInString(w[:end])
-			end -= n
-			id, ok = t[prefix+w[:end]]
+	if id, ok := t[w]; ok {
+		return append(out, id)
+	}
+	var room [2 + 4*maxWord]byte
+	marked := append(append(room[:0], "##"...), w...) // a piece inside of a word begins with this
+	for begin := 2; begin < len(marked); {
+		from := begin - 2
+		if begin == 2 {
+			from = 2
+		} else {
+			marked[from], marked[from+1] = '#', '#'
 		}
-		if !ok || end == 0 {
+		end := len(marked)
+		id, ok := t[string(marked[from:end])]
+		for !ok && end > begin {
+			_, n := utf8.DecodeLastRune(marked[begin:end])
+			end -= n
+			id, ok = t[string(marked[from:end])]
+		}
+		if !ok || end == begin {
 			return append(out[:had], t[unknown])
 		}
-		out, w, prefix = append(out, id), w[end:], "##"
+		out, begin = append(out, id), end
 	}
 	return out
 }

@@ -15,8 +15,9 @@ type Table struct {
 	Model string // by which the vectors that were made with it are known
 
 	Words
-	scales string // a float32 a piece
-	rows   string // Dims int8 a piece
+	nothing int32  // the piece of what is unknown
+	scales  string // a float32 a piece
+	rows    string // Dims int8 a piece
 }
 
 const magic = "tandemv1"
@@ -41,6 +42,7 @@ func Read(s string) (*Table, error) {
 	for i, w := range words {
 		t.Words[w] = int32(i)
 	}
+	t.nothing = t.Words[unknown]
 	return t, nil
 }
 
@@ -52,7 +54,7 @@ func number(s string) uint32 {
 func (t *Table) add(sum *[Dims]float32, piece int32, weight float32) {
 	weight *= math.Float32frombits(number(t.scales[4*piece:]))
 	row := t.rows[int(piece)*Dims : (int(piece)+1)*Dims]
-	for i := range sum {
+	for i := range Dims {
 		sum[i] += weight * float32(int8(row[i]))
 	}
 }

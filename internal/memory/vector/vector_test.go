@@ -55,6 +55,16 @@ func TestTextsAreTakenApartAsTheTokenizerDoes(t *testing.T) {
 	}
 }
 
+// A text of which every word has the same weight points where the text does.
+func TestAQuestionOfEvenWeightPointsWhereTheTextDoes(t *testing.T) {
+	b := builtin(t)
+	for _, s := range []string{"The invoices of März are unqualifiedly overdue, qzxwv", "fooBar foo_bar 中文 naïveté's", "", "of the"} {
+		if got, want := b.Question(s, func(string) float64 { return 1 }), b.Of(s); !slices.Equal(got, want) {
+			t.Errorf("%q: %v and %v", s, got, want)
+		}
+	}
+}
+
 func TestNearMeaningsAreNear(t *testing.T) {
 	b := builtin(t)
 	for _, c := range []struct{ like, near, far string }{

@@ -1,0 +1,10 @@
+CREATE TABLE memory_words (
+	tenant TEXT NOT NULL,
+	nr BIGINT NOT NULL,
+	length BIGINT NOT NULL,
+	words TEXT NOT NULL,
+	PRIMARY KEY (tenant, nr)
+) WITHOUT ROWID;
+INSERT INTO memory_words (tenant, nr, length, words)
+	SELECT tenant, nr, max(length), group_concat(CAST(term AS TEXT), '|') FROM memory_posting GROUP BY tenant, nr;
+DROP INDEX memory_posting_nr;
