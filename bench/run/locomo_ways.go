@@ -34,10 +34,17 @@ func fts(file string, c conversation, words func(string) []string) (func(string)
 	if err == nil {
 		_, err = d.Exec("CREATE VIRTUAL TABLE turn USING fts5(id UNINDEXED, text, tokenize = 'porter unicode61')")
 	}
+	if err != nil {
+		return nil, err
+	}
+	tx, err := d.Begin() // in one change: each of its own waits for the disk
 	for _, t := range c.turns {
 		if err == nil {
-			_, err = d.Exec("INSERT INTO turn (id, text) VALUES (?, ?)", t.id, t.text)
+			_, err = tx.Exec("INSERT INTO turn (id, text) VALUES (?, ?)", t.id, t.text)
 		}
+	}
+	if err == nil {
+		err = tx.Commit()
 	}
 	return func(question string) ([]string, error) {
 		var any []string

@@ -81,6 +81,7 @@ func finding(entries int) (section, error) {
 	}
 	defer plain.Close()
 	for have, size := 0, 10_000; size <= entries; have, size = size, size*10 {
+		fmt.Fprintf(os.Stderr, "bench: memory fills up to %d records\n", size)
 		took, used, err := spent(func() error { return m.fill(have, size) })
 		if err != nil {
 			return s, err
@@ -181,6 +182,7 @@ func (m *remembering) pace(s *section, size int) error {
 	}
 	ready := time.Since(began)
 	var took []time.Duration
+	before := worked()
 	for i := range 200 {
 		began := time.Now()
 		if _, err := m.search(wire.SearchIn{Query: sentence(uint64(i)<<32, 4)}); err != nil {
@@ -188,10 +190,13 @@ func (m *remembering) pace(s *section, size int) error {
 		}
 		took = append(took, time.Since(began))
 	}
+	used := (worked() - before) / 200
 	slices.Sort(took)
 	s.figures = append(s.figures, figure{fmt.Sprintf("first search of %d records", size), millis(first),
 		how + "; by meaning after " + millis(ready), "< 500 ms", first < 500*time.Millisecond},
-		figure{what: fmt.Sprintf("a search of %d records", size), value: fmt.Sprintf("p50 %s, p99 %s", millis(took[100]), millis(took[197]))})
+		figure{what: fmt.Sprintf("a search of %d records", size), value: fmt.Sprintf(
+			"p50 %s, p99 %s, %s of a processor; the process holds %d MB",
+			millis(took[100]), millis(took[197]), millis(used), residentNow(os.Getpid())>>10)})
 	return nil
 }
 
@@ -216,6 +221,7 @@ func asked(s *section, files, what string, all []conversation, targets map[int][
 				}
 				at5[w], at10[w] = append(at5[w], recall(q, found, 5)), append(at10[w], recall(q, found, 10))
 			}
+			fmt.Fprintf(os.Stderr, "bench: %s, %d of %d, %s: %d questions\n", what, n+1, len(all), ways[w], len(c.questions))
 		}
 	}
 	for w, way := range ways {

@@ -1,7 +1,7 @@
 // Package postings keeps which texts have which terms, in two tables of the room that owns the texts, and weighs texts by the terms of a
 // question. ROOM_posting has a row for each term of a text (tenant, term, place, nr, often, length, spots), ROOM_words one for each text
-// with all of its terms (tenant, nr, length, words), by which it is taken out again. A place is a part of a tenant's texts that somebody may
-// read or not. What is counted and found lies in the places that a search names, and nothing else changes it.
+// with all of its terms (tenant, nr, length, words), by which it is taken out again. A place is a part of a tenant's texts that somebody
+// may read or not. What is counted and found lies in the places that a search names, and nothing else changes it.
 package postings
 
 import (
@@ -195,7 +195,8 @@ func (s Search) terms(q text.Query) (out []term, err error) {
 		out = append(out, t)
 	}
 	for _, begin := range q.Prefixes {
-		rows, err := s.Tx.Query("SELECT term, count(*) FROM "+s.Of+"_posting"+where+" AND term >= ? AND term < ? GROUP BY term ORDER BY term LIMIT "+
+		rows, err := s.Tx.Query("SELECT term, count(*) FROM "+s.Of+"_posting"+where+
+			" AND term >= ? AND term < ? GROUP BY term ORDER BY term LIMIT "+
 			strconv.Itoa(maxBegun), append(slices.Clone(within), []byte(begin), append([]byte(begin), 0xff))...)
 		begun, err := db.Collect(rows, err, func(rows *sql.Rows) (t term, err error) {
 			var stem []byte

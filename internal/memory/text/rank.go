@@ -12,10 +12,12 @@ type Corpus struct {
 	Length float64 // how many terms one has, on average
 }
 
-// The constants of BM25 as its authors recommend them.
+// The constants of BM25, within what its authors recommend. Length counts for less than the usual 0.75 says: a record is a sentence or a
+// paragraph, and a long one is so because it says more, not because it says the same more often. Chosen on half of the questions of the
+// bench; on the others it finds a little more as well.
 const (
 	k1 = 1.2
-	b  = 0.75
+	b  = 0.5
 )
 
 // Weight is what a term is worth in a corpus where so many texts have it. A term that nearly every text has is still worth a little.
