@@ -2,6 +2,7 @@ package tandem
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,6 +28,20 @@ func TestOurWordsAreExplained(t *testing.T) {
 	}
 	if !strings.Contains(read("README.md"), "(docs/glossary.md)") {
 		t.Error("README does not lead to the glossary")
+	}
+	// Whoever opens a page first may not have met the words before.
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages of docs: %v", len(pages), err)
+	}
+	for _, page := range pages {
+		switch filepath.Base(page) {
+		case "glossary.md", "cli.md", "ARCHITECTURE.md", "THREATS.md", "replaces.md", "speed.md": // itself, helps, and what builders read
+			continue
+		}
+		if top, _, _ := strings.Cut(read(page), "\n## "); !strings.Contains(top, "(glossary.md)") {
+			t.Errorf("%s does not lead to the glossary before its first heading", page)
+		}
 	}
 	for _, to := range regexp.MustCompile(`\]\(([a-z]+\.md)\)`).FindAllStringSubmatch(glossary, -1) {
 		if _, err := os.Stat("docs/" + to[1]); err != nil {
