@@ -285,3 +285,20 @@ func FuzzToolPattern(f *testing.F) {
 		}
 	})
 }
+
+// The reason of an ask says what is asked about: using a connector's tool was called a change of how tandem is set up.
+func TestTheReasonOfAnAskIsOfItsKind(t *testing.T) {
+	v := seen(t, compiled(t, "", DefaultGrants()...), "agent:a")
+	for resource, c := range map[string]struct{ says, not string }{
+		"connector:/desk/tickets": {"using an outside server's tool", "how tandem is set up"},
+		"setting:/listen":         {"how tandem is set up", "outside server"},
+		"tunnel:/":                {"how tandem is set up", "outside server"},
+		"folder:/code/a.txt":      {"changing files", "set up"},
+	} {
+		for _, p := range []AccessPermission{CanEdit, CanExecute} {
+			if d := want(t, v, do(t, p, resource), Ask, ""); !strings.Contains(d.Reason, c.says) || strings.Contains(d.Reason, c.not) {
+				t.Errorf("%s %s: %q", p, resource, d.Reason)
+			}
+		}
+	}
+}

@@ -223,3 +223,15 @@ func TestMasks(t *testing.T) {
 		t.Errorf("%+v %v", masks, err)
 	}
 }
+
+// A link out of a granted folder told a person to grant the folder that was granted already: it names where the link leads.
+func TestALinkOutNamesWhereItLeads(t *testing.T) {
+	in, outside, s := house(t)
+	for _, path := range []string{"out/p.txt", "file"} {
+		_, err := s.Locate(in, path, false)
+		if p := fault.Public(err); !strings.Contains(p.Msg, "a link to "+filepath.Join(outside, "p.txt")) ||
+			p.Next != "a person can grant it: tandem grant folder "+outside {
+			t.Errorf("%s: %q, next: %q", path, p.Msg, p.Next)
+		}
+	}
+}
