@@ -15,8 +15,8 @@ help: ## show this list
 up: bin/tandem ## build and start everything, print where it is
 	bin/tandem up --replace
 
-test: test-tools lint ## install what the tests need and run all of them
-	scripts/run-tests
+test: test-tools ## install what the tests need, run all of them, and lint
+	scripts/run-tests lint
 
 documents: ## how many lines that the documents print are typed by tests, and which are not, each with its reason
 	@CGO_ENABLED=0 $(GO) test -count=1 ./test/proof -run TestEveryBlockSaysHowItIsTested >/dev/null
