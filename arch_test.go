@@ -70,6 +70,7 @@ var houseMap = []wall{
 
 	// what a room's operations take and answer, with their handles: no service
 	{pkg: "server/wire", may: "identity settings"}, // settings are told with their origin
+	{pkg: "server/health", may: "spine gate session installation client"},
 	{pkg: "remote/wire"},
 	{pkg: "resource/wire"},
 	{pkg: "secret/wire"},
@@ -221,7 +222,7 @@ var houseMap = []wall{
 	// a workspace's commands work on its copy
 	{pkg: "cli/repo", may: "cli/* client daemon settings spine rooms wires repo repo/replica jj/config"},
 	// the doctor looks at terminals
-	{pkg: "cli/setup", may: "cli/* client daemon settings spine rooms wires session/terminal session/agents"},
+	{pkg: "cli/setup", may: "cli/* client daemon server/health settings spine rooms wires session/terminal session/agents"},
 	// who stops the server is told which terminals go on
 	{pkg: "cli/server", may: "cli/* client daemon settings spine rooms wires session/terminal"},
 	// a conversation is made of a provider's blocks

@@ -19,6 +19,7 @@ import (
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/repo/host"
+	"tandem/internal/server/health"
 	"tandem/internal/wholefile"
 )
 
@@ -204,7 +205,7 @@ func (d *Daemon) writeHouse(ctx context.Context, w *backup.Writer, content bool,
 
 // copyTables has one state of all tables added to a copy. It lets go of that state when it is given up, also where the copy's disk hangs.
 func (d *Daemon) copyTables(ctx context.Context, add func(io.Reader) error) (rows int64, err error) {
-	ctx, stop := whileRoom(ctx, d.db.Waiting, func() error { return Room(d.data) })
+	ctx, stop := whileRoom(ctx, d.db.Waiting, func() error { return health.Room(d.data) })
 	defer stop()
 	pr, pw := io.Pipe()
 	dumped := make(chan struct{})

@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/op"
 	owners "tandem/internal/owner"
+	"tandem/internal/server/health"
 )
 
 // claims is what this daemon says of itself to other servers. A database that is a file needs no lease: whoever else works with it is
@@ -87,7 +88,7 @@ func (d *Daemon) closeDB() error {
 			if err != nil {
 				d.Log.Warn("the end was not kept; another machine may take over after the lease", "err", err)
 			}
-		case <-time.After(writeTime):
+		case <-time.After(health.Patience):
 			d.Log.Warn("the end was not kept: the database does not answer")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/server/health"
 	"tandem/internal/testenv"
 )
 
@@ -64,13 +65,12 @@ func TestAClockThatWentBackIsTakenAsRight(t *testing.T) {
 	token(http.StatusUnauthorized)
 	by.Store(int64(-48 * time.Hour))
 	k.ready(http.StatusServiceUnavailable, "")
-	k.d.alarmed()
+	k.d.health.Alarm()
 	k.tells(2)
 	ended()
 	token(http.StatusOK)
-	long := time.Now().Add(-believed)
-	k.d.clockWatch.from.Store(&long)
-	k.d.alarmed()
+	k.d.health.SetAt(time.Now().Add(-health.Believed))
+	k.d.health.Alarm()
 	k.tells(3)
 	k.ready(http.StatusOK, "")
 	ended()
@@ -87,7 +87,7 @@ func TestWhatEndedBeforeAPowerLossStaysSo(t *testing.T) {
 	by := setting(t)
 	k := keptAt(t, "")
 	k.must("resource.put", obj{"key": "lock/deploy", "value": 1, "if_absent": true, "own": true, "ttl_ms": 20_000})
-	if err := k.d.witness(t.Context()); err != nil {
+	if err := k.d.health.Keep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	seen := k.d.db.Now()

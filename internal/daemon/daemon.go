@@ -22,6 +22,7 @@ import (
 	"tandem/internal/op"
 	owners "tandem/internal/owner"
 	"tandem/internal/secret"
+	"tandem/internal/server/health"
 	"tandem/internal/server/wire"
 	"tandem/internal/settings"
 )
@@ -36,33 +37,31 @@ type Daemon struct {
 	Ready    func(*Daemon)
 	Lease    time.Duration // how long it counts as living after it last said so; 0 for owners.Lease
 
-	Log        *slog.Logger
-	redact     *secret.Redactor
-	inner      op.Coming // the gate, for rooms that are made before it
-	hub        logHub
-	readiness  readiness
-	scrapers   scrapers
-	clockWatch clockWatch
-	watch      watch
-	logFile    *logfile.File
-	logLevel   slog.LevelVar
-	data       string
-	kept       *installation.Kept
-	keepers    []secret.Keeper
-	started    time.Time
-	db         *db.DB
-	claim      *owners.Claim
-	self       *owners.Held
-	lost       atomic.Pointer[error] // another server took over
-	journal    *journal.Journal
-	identity   *identity.Room
-	gate       *gate.Gate
-	web        *httpapi.Server
-	rooms      rooms
-	sockets    *sockets
-	moves      moves // of terminals
-	pools      pools
-	shared     *http.Server // what a tunnel leads to; see listenTunnel
+	Log      *slog.Logger
+	redact   *secret.Redactor
+	inner    op.Coming // the gate, for rooms that are made before it
+	hub      logHub
+	health   *health.Health
+	scrapers scrapers
+	logFile  *logfile.File
+	logLevel slog.LevelVar
+	data     string
+	kept     *installation.Kept
+	keepers  []secret.Keeper
+	started  time.Time
+	db       *db.DB
+	claim    *owners.Claim
+	self     *owners.Held
+	lost     atomic.Pointer[error] // another server took over
+	journal  *journal.Journal
+	identity *identity.Room
+	gate     *gate.Gate
+	web      *httpapi.Server
+	rooms    rooms
+	sockets  *sockets
+	moves    moves // of terminals
+	pools    pools
+	shared   *http.Server // what a tunnel leads to; see listenTunnel
 
 	listens []string
 	near    string // the loopback listener
@@ -88,7 +87,6 @@ type Daemon struct {
 	left     []string                          // where the one before listened that was stopped, and this one does not
 	asked    *settings.Settings                // what this start was told, when it listens where the one before did
 	forgot   chan struct{}                     // somebody had something forgotten
-	alarm    chan struct{}                     // something keeps the server from its work: look at once
 	stopOnce sync.Once
 	stopping chan struct{}
 	active   atomic.Int64
@@ -157,7 +155,7 @@ func (d *Daemon) drain(all []*http.Server, servers *sync.WaitGroup, cancel func(
 	}
 	cancel() // first: a hook that is cut off below shall be seen to be cut off by us
 	d.sockets.closeAll()
-	if err := d.witness(wait); err != nil {
+	if err := d.health.Keep(wait); err != nil {
 		d.Log.Warn("the time was not kept", "err", err)
 	}
 	servers.Wait()

@@ -56,7 +56,6 @@ func (d *Daemon) openDoors() error {
 	}, Bodies: map[string]int64{"POST /repo/{repo}/sync": maxSync, "/remote/{host}/{path...}": maxSync}}
 	d.web.Refuse, d.web.Stranger = d.refuses, d.mode.stranger
 	d.measure()
-	d.measureSchedules()
 	d.watched()
 	d.rooms.remotes.Inner(d.web.Handler(func(r *http.Request) (op.Caller, error) { return op.CallerFrom(r.Context()), nil }, nil))
 	maps.Copy(d.web.Mounts, d.newPanel().Mounts())

@@ -37,10 +37,10 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 		return out, err
 	}
 	out.Findings = append(append(out.Findings, gone...), d.sharedFindings()...)
-	for _, r := range d.look() {
-		out.Findings = append(out.Findings, Finding{r.part, "bad", r.text, r.next})
+	for _, r := range d.health.Look() {
+		out.Findings = append(out.Findings, Finding{r.Part, "bad", r.Text, r.Next})
 	}
-	if n := d.clockWatch.jumps.Load(); n > 0 && d.db.Clock().Sure {
+	if n := d.health.Jumps(); n > 0 && d.db.Clock().Sure {
 		out.Findings = append(out.Findings, Finding{"clock", "note", fmt.Sprintf("the machine's clock was set %d times since the start", n),
 			"when: tandem audit log --type server.clock"})
 	}
@@ -50,21 +50,19 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 	}
 	out.Findings = append(out.Findings, recoveryFindings(rec)...)
 	out.Findings = append(out.Findings, d.scheduleFindings()...)
-	w := &d.watch
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.failed > 0 {
-		out.Findings = append(out.Findings, Finding{"turns", "note", fmt.Sprintf("%d turns of agents failed since the start", w.failed),
+	since := d.health.Since()
+	if since.Failed > 0 {
+		out.Findings = append(out.Findings, Finding{"turns", "note", fmt.Sprintf("%d turns of agents failed since the start", since.Failed),
 			"why: tandem logs --level warn"})
 	}
-	if n := d.gate.Strangers.All() + w.denied; n > manyRefused {
+	if n := d.gate.Strangers.All() + since.Denied; n > manyRefused {
 		out.Findings = append(out.Findings, Finding{"refused", "note",
 			fmt.Sprintf("%d calls were refused since the start, %d of them of callers that nobody knows", n, d.gate.Strangers.All()),
 			"who and what: tandem audit log --type gate.stranger"})
 	}
-	if w.slow > 0 {
+	if since.Slow > 0 {
 		out.Findings = append(out.Findings, Finding{"slow", "note",
-			fmt.Sprintf("%d operations took longer than they should, the last one: %s", w.slow, w.slowest),
+			fmt.Sprintf("%d operations took longer than they should, the last one: %s", since.Slow, since.Slowest),
 			"see: tandem logs --level warn"})
 	}
 	return out, nil

@@ -165,20 +165,6 @@ func End(data string) (pid int, err error) {
 	return pid, nil
 }
 
-// Room says whether a disk is about to be full: below 256 MB or 2 % of its bytes, or 1 % of its files.
-func Room(data string) error {
-	bytes, of, files, ofFiles := disk(data)
-	switch {
-	case bytes >= 0 && bytes < min(256<<20, of/50):
-		return fault.New(fault.Unavailable, "disk", "the disk of %s has only %d MB left", data, bytes>>20).WithNext("free some space: df -h %s",
-			data)
-	case files >= 0 && files < ofFiles/100:
-		return fault.New(fault.Unavailable, "disk", "the disk of %s has room for only %d files (inodes)", data, files).
-			WithNext("remove files: df -i %s", data)
-	}
-	return nil
-}
-
 // Held reports whether a start failed because a daemon holds the data folder already.
 func Held(err error) bool {
 	var f *fault.Error

@@ -26,9 +26,6 @@ func tryLock(f *os.File) error {
 // unlock leaves it to closing: nobody else has the lock here.
 func unlock(*os.File) {}
 
-// disk does not know.
-func disk(string) (bytes, of, files, ofFiles int64) { return -1, -1, -1, -1 }
-
 // end makes a process end.
 func end(pid int, _ time.Duration) error {
 	p, err := os.FindProcess(pid)

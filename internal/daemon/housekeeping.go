@@ -23,7 +23,6 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 	d.tidyCopies()
 	d.tidyMove(ctx)
 	witnessed := d.lastUse.Load()
-	var quiet leisure
 	rest := time.NewTicker(15 * time.Second)
 	defer rest.Stop()
 	for {
@@ -36,28 +35,21 @@ func (d *Daemon) housekeeping(ctx context.Context) {
 			d.shrink(ctx)
 			continue
 		case <-rest.C:
-			d.rest(&quiet)
+			d.health.Rest()
 			continue
-		case <-d.alarm:
-			d.look()
-			d.watchClock(ctx)
-			if d.watch.troubled.Load() { // the last look is too fresh: it was before this
-				time.AfterFunc(lookAgain, d.alarmed)
-			}
+		case <-d.health.Alarms():
+			d.health.Watch(ctx)
 			continue
 		case <-tick.C:
 		}
-		d.tellRefused(time.Now())
+		d.health.TellRefused(d.gate.Strangers.All(), time.Now())
 		d.tellRejected(ctx)
-		if err := Room(d.data); err != nil || d.readiness.bad() || d.watch.troubled.Load() {
-			d.look() // it says so in the log, also where nobody asks; while all is well nothing is written
-		}
-		d.watchClock(ctx)
+		d.health.Turn(ctx)
 		if d.db.Clock().Sure { // what has ended by one of two clocks is not written down
 			d.sweepAll(ctx)
 		}
 		if used := d.lastUse.Load(); used != witnessed {
-			if err := d.witness(ctx); err != nil {
+			if err := d.health.Keep(ctx); err != nil {
 				d.Log.Error("keep the time", "err", err)
 			}
 			witnessed = used

@@ -17,6 +17,7 @@ import (
 	"tandem/internal/installation"
 	"tandem/internal/journal"
 	"tandem/internal/secret"
+	"tandem/internal/server/health"
 	"tandem/internal/space/peer"
 )
 
@@ -288,7 +289,7 @@ func Parts(data string) (id, where string, missing, err error) {
 // sealedUnder says what a secret.key that is not there is missed by. Only the database knows: a keyring may hold the keys. One that
 // cannot be read is somebody else's finding.
 func sealedUnder(data, where string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), health.Patience)
 	defer cancel()
 	base, err := db.Open(ctx, where, nil)
 	if err != nil {

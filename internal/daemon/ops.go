@@ -41,7 +41,7 @@ func (d *Daemon) ops() []op.Op {
 	return []op.Op{
 		ServerHealth.Read(op.Spec{Public: true, Alive: true, Method: "GET", Path: "/global/health", MCP: "-",
 			Doc:     "Say that the server answers. Needs no token.",
-			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.health),
+			Aliases: []op.Alias{{Method: "GET", Path: "/health"}}}, nil, d.healthOp),
 		ServerReady.Read(op.Spec{Public: true, Alive: true, Waits: true, Method: "GET", Path: "/ready", MCP: "-",
 			Doc: "Say whether the server can do its work: the database can be written, the disk has room, the keys are there, " +
 				"the clock is right.\nNeeds no token; with one it says why not. It answers 503 when it is not ready."}, nil, d.readyOp),
@@ -80,8 +80,8 @@ func (d *Daemon) ops() []op.Op {
 	}
 }
 
-func (d *Daemon) health(context.Context, nothing) (Health, error) {
-	if d.readiness.bad() { // as it was last seen: that the server is alive is said without asking the database
+func (d *Daemon) healthOp(context.Context, nothing) (Health, error) {
+	if d.health.Bad() { // as it was last seen: that the server is alive is said without asking the database
 		return Health{true, false, "not ready", d.Version}, nil
 	}
 	return Health{true, true, "ready", d.Version}, nil

@@ -38,6 +38,7 @@ import (
 	"tandem/internal/resource"
 	"tandem/internal/schedule"
 	"tandem/internal/secret"
+	"tandem/internal/server/health"
 	"tandem/internal/session"
 	"tandem/internal/session/loop"
 	relays "tandem/internal/session/relay"
@@ -48,6 +49,7 @@ import (
 	"tandem/internal/team"
 	"tandem/internal/tenancy"
 	"tandem/internal/tunnel"
+	"time"
 )
 
 // migrations are all rooms' tables, in the order they may depend on each other.
@@ -126,7 +128,9 @@ func (d *Daemon) construct(ctx context.Context) error {
 	}
 	d.journal = journal.New(d.db, key)
 	d.forgot = make(chan struct{}, 1)
-	d.alarm = make(chan struct{}, 1)
+	d.health = health.New(health.House{DB: d.db, Journal: d.journal, Data: d.data, Keepers: d.keepers, Log: d.Log, System: d.system(),
+		Elder: d.self.Elder, Sweep: d.sweepAll,
+		Slow: func() time.Duration { return time.Duration(d.live().Int("slow_ms")) * time.Millisecond }})
 	d.journal.Forgot = d.forgotten
 	if d.identity, err = identity.New(ctx, d.db); err != nil {
 		return err

@@ -106,13 +106,17 @@ func (d *Daemon) scheduleFindings() (out []Finding) {
 
 // measureSchedules adds what an alarm needs: that something fails, and that it has not been done for long.
 func (d *Daemon) measureSchedules() {
-	d.watch.metrics.Gauge("tandem_schedule_failed", "Whether what is scheduled failed when it was last tried, by kind.",
+	d.health.Metrics().Gauge("tandem_schedule_failed", "Whether what is scheduled failed when it was last tried, by kind.",
 		func(tell func(float64, ...string)) {
 			for _, s := range d.rooms.schedule.Set() {
-				tell(yes(s.Failure != ""), string(s.Kind))
+				failed := 0.0
+				if s.Failure != "" {
+					failed = 1
+				}
+				tell(failed, string(s.Kind))
 			}
 		}, "kind")
-	d.watch.metrics.Gauge("tandem_schedule_done_seconds", "When what is scheduled was last done, in seconds since 1970, by kind; 0 for never.",
+	d.health.Metrics().Gauge("tandem_schedule_done_seconds", "When what is scheduled was last done, in seconds since 1970, by kind; 0 for never.",
 		func(tell func(float64, ...string)) {
 			for _, s := range d.rooms.schedule.Set() {
 				done := 0.0

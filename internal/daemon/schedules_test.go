@@ -84,7 +84,7 @@ func TestCopiesAreMadeBySchedule(t *testing.T) {
 		t.Errorf("the doctor hears %+v", found)
 	}
 	var page bytes.Buffer
-	w.must(w.watch.metrics.Write(&page))
+	w.must(w.health.Metrics().Write(&page))
 	if !strings.Contains(page.String(), `tandem_schedule_failed{kind="backup"} 1`) {
 		t.Error("the metrics do not have it")
 	}

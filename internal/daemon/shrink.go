@@ -1,11 +1,15 @@
 package daemon
 
-import "context"
+import (
+	"context"
+
+	"tandem/internal/server/health"
+)
 
 // shrinkable makes the file of an older program one that gives room back. That it
 // could not, for lack of room, is no reason not to start.
 func (d *Daemon) shrinkable(ctx context.Context) {
-	if Room(d.data) != nil {
+	if health.Room(d.data) != nil {
 		return
 	}
 	changed, err := d.db.Shrinkable(ctx)

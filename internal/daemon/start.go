@@ -64,7 +64,7 @@ func (d *Daemon) opening() []step {
 		{"bind folder and database", d.bind},
 		{"follow a replica", d.follow},
 		{"join the cluster", func(ctx context.Context) error { d.joinCluster(ctx); return nil }},
-		{"settle the clock", explained("settle the clock", d.settleClock)},
+		{"settle the clock", explained("settle the clock", func(ctx context.Context) error { return d.health.Settle(ctx) })},
 		{"tell of a restore", d.afterRestore},
 		{"tell of seals", d.tellSeals},
 		{"may this mode be served", d.modeParts},

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/journal"
 	"tandem/internal/op"
 	"tandem/internal/policy"
+	"tandem/internal/server/health"
 	"tandem/internal/session"
 	"tandem/internal/tenancy"
 )
@@ -56,7 +57,7 @@ func (d *Daemon) makeTenancy() {
 		Rooms: tenancy.Rooms{Secrets: d.rooms.secret, Approvals: d.rooms.approval, Sessions: d.rooms.session, Automations: d.rooms.automation,
 			Peers: d.rooms.peer},
 		At: tenancy.Place{Server: d.kept.ID, Version: d.Version, Data: d.data, SpaceKey: filepath.Join(d.data, spaceKey),
-			Free: func() int64 { free, _, _, _ := disk(d.data); return free }},
+			Free: func() int64 { return health.Free(d.data) }},
 		Sealed: d.sealedIn, LetsIn: letsIn}
 	d.identity.Carry = identity.Carry{Out: carrier.Out, In: carrier.In, Unconfirmed: d.journal.Unconfirmed}
 }

@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/gate"
 	"tandem/internal/metric/metrictest"
+	"tandem/internal/server/health"
 )
 
 // The page of metrics is what Prometheus reads, after everything that fills it, and holds no word of a tenant's.
@@ -57,15 +58,15 @@ func TestRefusalsAreALineAMinute(t *testing.T) {
 		}
 		return string(data)
 	}
-	d.tellRefused(time.Now())
+	d.health.TellRefused(d.gate.Strangers.All(), time.Now())
 	if strings.Contains(log(), `"msg":"refused"`) {
 		t.Error("told before the minute is over")
 	}
-	d.tellRefused(time.Now().Add(time.Minute))
+	d.health.TellRefused(d.gate.Strangers.All(), time.Now().Add(time.Minute))
 	if !strings.Contains(log(), `"msg":"refused","strangers":5,"denied":0,"too_many":0`) {
 		t.Errorf("not told:\n%s", log())
 	}
-	d.tellRefused(time.Now().Add(2 * time.Minute))
+	d.health.TellRefused(d.gate.Strangers.All(), time.Now().Add(2*time.Minute))
 	if n := strings.Count(log(), `"msg":"refused"`); n != 1 {
 		t.Errorf("%d lines, and nothing was refused in the second minute", n)
 	}
@@ -74,7 +75,7 @@ func TestRefusalsAreALineAMinute(t *testing.T) {
 // What takes longer than it should is a line, and what waits on purpose is not.
 func TestSlowOperationsAreNamed(t *testing.T) {
 	d, _ := walkedWith(t, map[string]string{"slow_ms": "1"})
-	for name := range leavesALine {
+	for _, name := range health.LeaveALine() {
 		if d.gate.Table().Get(name) == nil {
 			t.Errorf("there is no operation %s any more", name)
 		}
@@ -86,7 +87,7 @@ func TestSlowOperationsAreNamed(t *testing.T) {
 	}{{"resource.put", 2 * time.Millisecond, true}, {"resource.put", 0, false}, {"approval.wait", time.Hour, false},
 		{"session.send", time.Hour, false},
 		{"repo.gc", 5 * time.Millisecond, false}, {"repo.gc", 11 * time.Millisecond, true}} {
-		if got := d.slow(gate.Seen{Op: d.gate.Table().Get(c.op), Took: c.took}); got != c.want {
+		if got := d.health.Slow(gate.Seen{Op: d.gate.Table().Get(c.op), Took: c.took}); got != c.want {
 			t.Errorf("%s after %s: %v", c.op, c.took, got)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"tandem/internal/identity"
 	"tandem/internal/op"
 	secret "tandem/internal/secret/wire"
+	"tandem/internal/server/health"
 	"tandem/internal/session/terminal"
 	"tandem/internal/settings"
 )
@@ -176,7 +177,7 @@ func lastFailed(data string) *fault.Error {
 
 // checkDisk says whether there is room to go on.
 func checkDisk(s *settings.Settings) Check {
-	if err := daemon.Room(s.Data()); err != nil {
+	if err := health.Room(s.Data()); err != nil {
 		return broken("disk", err)
 	}
 	return Check{"disk", "ok", "there is room", ""}

@@ -1,4 +1,4 @@
-package daemon
+package health
 
 import (
 	"runtime"
@@ -30,11 +30,11 @@ func (l *leisure) due(calls int64, held uint64) bool {
 	return was || held > worth
 }
 
-// rest gives back what is due.
-func (d *Daemon) rest(l *leisure) {
+// Rest gives back what is due.
+func (h *Health) Rest() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	if l.due(d.watch.calls.Load(), m.HeapIdle-m.HeapReleased) {
+	if h.leisure.due(h.Calls(), m.HeapIdle-m.HeapReleased) {
 		debug.FreeOSMemory()
 	}
 }
