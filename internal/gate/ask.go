@@ -40,7 +40,9 @@ func (g *Gate) ask(ctx context.Context, c *call) error {
 	if t := c.touches(ctx); t != nil {
 		wish.Command = t.Shell
 	}
-	wish.Always, wish.AlwaysInFolder = policy.Suggest(c.tool, c.facts), policy.SuggestIn(c.tool, c.facts)
+	if !c.minded {
+		wish.Always, wish.AlwaysInFolder = policy.Suggest(c.tool, c.facts), policy.SuggestIn(c.tool, c.facts)
+	}
 	var a *approval.Ask
 	var held bool
 	var lacks string
@@ -103,9 +105,10 @@ func (c *call) asking(ctx context.Context) (string, error) {
 	return c.asked, nil
 }
 
-// standing looks for a standing answer that counts for this ask and covers what the call touches.
+// standing looks for a standing answer that counts for this ask and covers what the call touches. Whoever gave one knew nothing of what
+// somebody else wants left alone.
 func (g *Gate) standing(ctx context.Context, c *call, wish approval.Call) error {
-	if c.tool == "" || c.caller.Session == "" {
+	if c.minded || c.tool == "" || c.caller.Session == "" {
 		return nil
 	}
 	rules, err := g.asks.Rules(ctx, wish)

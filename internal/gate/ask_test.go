@@ -87,7 +87,11 @@ func openAskHouse(t *testing.T, dsn string) *askHouse {
 		op.Touching(op.Effect(spec("thing.run", "tool.call"), func(thingIn) op.Resource { return op.Resource{Kind: "tool", Path: "/bash"} }, act,
 			nil),
 			func(_ context.Context, in thingIn) op.Touch {
-				return op.Touch{Tool: "bash", Paths: []string{"/code"}, Shell: in.Name}
+				touch := op.Touch{Tool: "bash", Paths: []string{"/code"}, Shell: in.Name}
+				if in.Name == "exposed" {
+					touch.Caution = "it sees more than it should"
+				}
+				return touch
 			}))...)
 	if err != nil {
 		t.Fatal(err)

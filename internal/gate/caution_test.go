@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tandem/internal/approval"
 	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/policy"
@@ -43,6 +44,50 @@ func TestACautionIsAsked(t *testing.T) {
 	}
 	if n := h.things(); n != 2 {
 		t.Errorf("%d things were written", n)
+	}
+}
+
+// A standing answer let calls pass that touch what somebody else had leased since; a tool's own caution kept the house's from being asked.
+func TestAStandingAnswerPassesNoCaution(t *testing.T) {
+	h := openAskHouse(t, filepath.Join(t.TempDir(), "a.db"))
+	why := ""
+	var no error
+	h.guards.Caution = func(_ context.Context, _ op.Caller, o *op.Op, _ any) (string, error) {
+		if o.Name != "thing.run" {
+			return "", nil
+		}
+		return why, no
+	}
+	c := op.CallerFrom(h.builder())
+	c.Session = "ses_1"
+	ctx, in := op.WithCaller(t.Context(), c), thingIn{Name: "make"}
+	look := func(ask string) *approval.Ask {
+		t.Helper()
+		seen, err := h.Invoke(h.as(op.Person, "ann", "pin"), "approval.get", approval.IDIn{ID: ask})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seen.(*approval.Ask)
+	}
+	first := look(h.pending(ctx, "thing.run", in))
+	if _, err := h.Invoke(h.as(op.Person, "ann", "pin"), "approval.always", approval.AlwaysIn{ID: first.ID, Digest: first.Digest,
+		Pages: first.PageDigests()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Invoke(ctx, "thing.run", in); err != nil {
+		t.Fatalf("what was answered for good asks again: %v", err)
+	}
+	why = "it is somebody else's"
+	if a := look(h.pending(ctx, "thing.run", in)); a.Always != "" || a.AlwaysInFolder != "" || a.Reason == first.Reason {
+		t.Errorf("it is asked for as %+v", a)
+	}
+	why = ""
+	if _, err := h.Invoke(ctx, "thing.run", in); err != nil {
+		t.Errorf("what nobody minds asks again: %v", err)
+	}
+	no = fault.New(fault.Denied, "thing.run", "not here")
+	if _, err := h.Invoke(ctx, "thing.run", thingIn{Name: "exposed"}); !fault.Is(err, fault.Denied) {
+		t.Errorf("a tool's caution keeps the house's from being asked: %v", err)
 	}
 }
 

@@ -146,12 +146,20 @@ func (g *Gate) cautioned(ctx context.Context, c *call) (bool, error) {
 	return true, nil
 }
 
-// dueCaution is the tool's own caution about this call, or else the house's.
+// dueCaution is the house's caution about this call, and the tool's own.
 func (g *Gate) dueCaution(ctx context.Context, c *call) (string, error) {
-	if t := c.touches(ctx); t != nil && t.Caution != "" {
-		return t.Caution, nil
+	why, err := g.guards.Caution(ctx, c.caller, c.op, c.in)
+	if err != nil {
+		return "", err
 	}
-	return g.guards.Caution(ctx, c.caller, c.op, c.in)
+	c.minded = why != ""
+	if t := c.touches(ctx); t != nil && t.Caution != "" {
+		if c.minded {
+			why += "; "
+		}
+		why += t.Caution
+	}
+	return why, nil
 }
 
 // weigh asks policy about everything that the call touches; the narrowest answer is the call's.

@@ -136,6 +136,7 @@ type call struct {
 	touch    *op.Touch
 	looked   bool // touch was found out
 	refused  bool // it ended at policy's no
+	minded   bool // the house's caution is due: a person looks each time
 	whose    func(r op.Resource) []string
 }
 
