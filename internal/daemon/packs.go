@@ -34,6 +34,7 @@ func (d *Daemon) makePacks() *pack.Room {
 			_, err = d.rooms.book.Revoke(ctx, tx, book.GrantIDIn{ID: grant, Note: "the pack was removed or changed"})
 			return err
 		},
+		Reads: d.rooms.knowledge.Reads,
 		Teach: func(ctx context.Context, tx *db.Tx, s wire.Space) error {
 			items := make([]knowledge.AddIn, 0, len(s.Items))
 			for _, i := range s.Items {

@@ -202,6 +202,16 @@ func (r *Room) change(ctx context.Context, tx *db.Tx, in wire.ChangeIn) (wire.Sp
 	return k.Space, count(tx, op.CallerFrom(ctx).Tenant, k)
 }
 
+// Reads says whether the caller may read a knowledge space of this name.
+func (r *Room) Reads(ctx context.Context, name string) (may bool, err error) {
+	err = r.db.Read(ctx, func(tx *db.Tx) error {
+		all, err := r.spaces(ctx, tx, name)
+		may = len(all) > 0
+		return err
+	})
+	return may, err
+}
+
 // Teach adds documents to a knowledge space for whoever installs them, and makes it where there is none. They answer nobody until an owner
 // promoted them.
 func (r *Room) Teach(ctx context.Context, tx *db.Tx, in wire.CreateIn, items []wire.AddIn) error {

@@ -41,6 +41,8 @@ type Room struct {
 	// Grant gives an automation what a pack says, in the name of the caller; Revoke takes it back, where it is one of these automations'.
 	Grant  func(ctx context.Context, tx *db.Tx, g wire.Grant) (id string, err error)
 	Revoke func(ctx context.Context, tx *db.Tx, id string, automations []string) error
+	// Reads says whether the caller may read a knowledge space, which counts beside what policy says.
+	Reads func(ctx context.Context, space string) (bool, error)
 	// Teach puts a pack's documents into a knowledge space, which it makes where there is none.
 	Teach func(ctx context.Context, tx *db.Tx, s wire.Space) error
 }
@@ -103,6 +105,8 @@ func (r *Room) list(ctx context.Context, _ struct{}) (wire.ListOut, error) {
 	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*row, error) { return scan(rows) })
 	out := wire.ListOut{Packs: []wire.Installed{}}
 	for _, p := range all {
+		p.Installed.Automations = slices.DeleteFunc(p.Installed.Automations,
+			func(name string) bool { return !op.May(ctx, "automation.list", at(name)) })
 		out.Packs = append(out.Packs, p.Installed)
 	}
 	return out, err

@@ -24,6 +24,7 @@ type shelf struct {
 	taught  []string
 	busy    string // an automation with open runs
 	denied  string // a right that the caller lacks
+	unread  bool   // the caller is none of the readers
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -68,6 +69,7 @@ func newShelf(t *testing.T) *shelf {
 			return id, nil
 		},
 		Revoke: func(_ context.Context, _ *db.Tx, id string, _ []string) error { delete(s.granted, id); return nil },
+		Reads:  func(context.Context, string) (bool, error) { return !s.unread, nil },
 		Teach:  func(_ context.Context, _ *db.Tx, k wire.Space) error { s.taught = append(s.taught, k.Name); return nil },
 	}
 	return s
@@ -75,6 +77,7 @@ func newShelf(t *testing.T) *shelf {
 
 func (s *shelf) ctx() context.Context {
 	ctx := op.WithCaller(s.t.Context(), op.Caller{Tenant: "t", Name: "ann"})
+	ctx = op.WithMay(ctx, func(right string, r op.Resource) bool { return right != s.denied || r.Path != "/first" })
 	return op.WithAllowed(ctx, func(right string, _ op.Resource) bool { return right != s.denied })
 }
 
@@ -180,5 +183,39 @@ func TestAPackIsRefused(t *testing.T) {
 		if len(s.granted) > 0 || len(s.taught) > 0 || strings.HasPrefix(s.on["first"], "first") {
 			t.Errorf("%s: on %v, granted %v, taught %v", what, s.on, s.granted, s.taught)
 		}
+	}
+}
+
+// Who looked at a pack under the name of an installed one was shown that one whole: the text of automations that were denied to them, and
+// documents of knowledge spaces of which they are no reader.
+func TestWhatIsInstalledIsShownToWhoMayReadIt(t *testing.T) {
+	s := newShelf(t)
+	p := sample("1", "first", "second")
+	p.Grants[0].Note, p.Knowledge[0].Items[0].Body = "a note about first", "the body of one"
+	if err := s.install(p); err != nil {
+		t.Fatal(err)
+	}
+	look := func() string {
+		t.Helper()
+		seen, err := s.preview(s.ctx(), wire.Pack{Name: p.Name, Version: "2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seen.Changes
+	}
+	for _, text := range []string{"-first 1", "-second 1", "-a note about first", "-the body of one"} {
+		if !strings.Contains(look(), text) {
+			t.Errorf("%q is not shown to who may read all:\n%s", text, look())
+		}
+	}
+	s.denied, s.unread = "automation.read", true
+	if said := look(); strings.Contains(said, "first 1") || strings.Contains(said, "a note") || strings.Contains(said, "the body") ||
+		!strings.Contains(said, "-second 1") {
+		t.Errorf("what they may not read is shown:\n%s", said)
+	}
+	s.denied = "automation.list"
+	all, err := s.list(s.ctx(), struct{}{})
+	if err != nil || len(all.Packs) != 1 || !slices.Equal(all.Packs[0].Automations, []string{"second"}) {
+		t.Errorf("%+v %v", all, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tandem/internal/fault"
@@ -64,9 +65,36 @@ func (r *Room) preview(ctx context.Context, p wire.Pack) (wire.PreviewOut, error
 		return out, err
 	}
 	if out.Installed = before.Digest; out.Installed != out.Digest {
+		if before.pack, err = r.shown(ctx, before.pack); err != nil {
+			return out, err
+		}
 		out.Changes = diff.Unified([]byte(written(before.pack)), []byte(written(p)), 3)
 	}
 	return out, nil
+}
+
+// hidden stands for what is installed and not the caller's to read.
+const hidden = "(not yours to read)"
+
+// shown is an installed pack as far as the caller may read what came with it.
+func (r *Room) shown(ctx context.Context, p wire.Pack) (wire.Pack, error) {
+	p.Automations, p.Grants, p.Knowledge = slices.Clone(p.Automations), slices.Clone(p.Grants), slices.Clone(p.Knowledge)
+	for i, a := range p.Automations {
+		if !op.May(ctx, "automation.read", at(a.Name)) {
+			p.Automations[i].Text = hidden
+			p.Grants = slices.DeleteFunc(p.Grants, func(g wire.Grant) bool { return g.Automation == a.Name })
+		}
+	}
+	for i, s := range p.Knowledge {
+		reads, err := r.Reads(ctx, s.Name)
+		if err != nil {
+			return p, err
+		}
+		if !reads {
+			p.Knowledge[i] = wire.Space{Name: s.Name, Purpose: hidden}
+		}
+	}
+	return p, nil
 }
 
 // outside reads without a change.
