@@ -121,3 +121,31 @@ func TestVersionsMadeAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Who writes to the database puts other bytes in the place of those that were checked and that a person looked at: they are shown nobody.
+func TestBytesAreThoseOfTheirDigest(t *testing.T) {
+	s := newShelf(t, filepath.Join(t.TempDir(), "t.db"))
+	a, err := s.kept("run_1", "what was checked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := op.WithCaller(t.Context(), op.Caller{Tenant: "t", Name: "ben", Kind: op.Person})
+	read := func() (error, error, error) {
+		_, show := s.show(ctx, wire.OneIn{Name: a.Name})
+		_, get := s.get(ctx, wire.OneIn{Name: a.Name})
+		_, _, text := s.Text(ctx, "t", "weekly", a.ID)
+		return show, get, text
+	}
+	if show, get, text := read(); show != nil || get != nil || text != nil {
+		t.Fatal(show, get, text)
+	}
+	if err := s.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec("UPDATE artifact_body SET body = ?", []byte("something else"))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if show, get, text := read(); !fault.Is(show, fault.Denied) || !fault.Is(get, fault.Denied) || !fault.Is(text, fault.Denied) {
+		t.Error(show, get, text)
+	}
+}

@@ -2,8 +2,10 @@ package artifact
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 
@@ -74,6 +76,10 @@ func none(name string, version int) error {
 // body reads bytes by their digest.
 func (r *Room) body(ctx context.Context, tenant, digest string) (data []byte, err error) {
 	err = r.DB.QueryRow(ctx, "SELECT body FROM artifact_body WHERE tenant = ? AND digest = ?", tenant, digest).Scan(&data)
+	if sum := sha256.Sum256(data); err == nil && hex.EncodeToString(sum[:]) != digest {
+		return nil, fault.New(fault.Denied, "artifact", "the bytes of %.16s… were changed in the database, and not by a run: they are not shown",
+			digest).WithNext("remove that version, and run the automation again")
+	}
 	return data, err
 }
 
