@@ -173,6 +173,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.rooms.knowledge = knowledge.New(d.db)
 	d.rooms.knowledge.Forgot, d.rooms.knowledge.Vouch = d.forgotten, d.journal.Vouch()
 	d.rooms.login = login.New(d.db, d.rooms.secret)
+	d.rooms.login.Vouch = d.journal.Vouch()
 	d.makeRemotes(ctx)
 	spaces, err := d.makeSpaces(ctx)
 	if err != nil {

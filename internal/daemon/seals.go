@@ -20,6 +20,7 @@ import (
 	"tandem/internal/job"
 	"tandem/internal/journal"
 	"tandem/internal/knowledge"
+	"tandem/internal/login"
 	"tandem/internal/memory"
 	"tandem/internal/models"
 	"tandem/internal/notify"
@@ -48,7 +49,8 @@ func (d *Daemon) forgetSeals() error {
 }
 
 // lateKinds are rows that the journal came to vouch for after it vouched for others: a server from before has some that it never saw.
-const lateKinds = "acceptance budget connector job knowledge lock pass provider queue relay session skip switch team terminal turn"
+const lateKinds = "acceptance budget connector job knowledge lock login pass provider pull queue relay session skip switch team terminal " +
+	"turn"
 
 // kindsFile says, outside the database, which of them were adopted here: later ones are not.
 func (d *Daemon) kindsFile() string { return filepath.Join(d.data, "journal.kinds") }
@@ -80,7 +82,7 @@ func (d *Daemon) older(ctx context.Context, known bool, rows []op.Sealed) ([]op.
 func (d *Daemon) sealing(in *db.DB) []func(context.Context) ([]op.Sealed, error) {
 	var out []func(context.Context) ([]op.Sealed, error)
 	for _, rows := range []func(context.Context, *db.DB) ([]op.Sealed, error){session.Rows, models.Rows, terminal.Rows, connector.Rows,
-		forge.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, relays.Rows, memory.Rows, knowledge.Rows} {
+		forge.Rows, login.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, relays.Rows, memory.Rows, knowledge.Rows} {
 		out = append(out, func(ctx context.Context) ([]op.Sealed, error) { return rows(ctx, in) })
 	}
 	return append(out, func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, in, d.journal.Vouch()) })

@@ -62,7 +62,7 @@ func (r *Room) alone(ctx context.Context, tenant string, refs map[string]string,
 
 // root is what the job's base is there: of a job on top of another one it is what that one's commit was posted as.
 func (r *Room) root(ctx context.Context, tenant string, j *jobs.Job, d *wire.Drafted, p *pull) (string, error) {
-	all, err := r.pulls(ctx, "tenant = ? AND forge = ?", tenant, d.Forge)
+	all, err := r.pulls(ctx, tenant, "forge = ?", d.Forge)
 	for _, q := range all {
 		if as := q.as(j.Base); as != "" && q.Branch == d.Base && q.Repo == j.Repo && q.Where == p.Where {
 			return as, err

@@ -170,7 +170,7 @@ func (r *Room) get(ctx context.Context, in wire.NameIn) (*wire.Shown, error) {
 		return nil, err
 	}
 	out := &wire.Shown{Forge: *f, Pulls: []*wire.Pull{}}
-	all, err := r.pulls(ctx, "tenant = ? AND forge = ? ORDER BY job DESC LIMIT 200", c.Tenant, in.Name)
+	all, err := r.pulls(ctx, c.Tenant, "forge = ? ORDER BY job DESC LIMIT 200", in.Name)
 	for _, p := range all {
 		if op.May(ctx, "job.list", op.Resource{Kind: "job", Path: "/" + p.Job}) {
 			p.Comments, p.Reviews = nil, nil // who reads the job has them

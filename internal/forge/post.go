@@ -85,7 +85,7 @@ func (r *Room) drafted(ctx context.Context, tenant string, f *wire.Forge, j *job
 
 // below is the pull request of the job that another one stands on; nil where there is none.
 func (r *Room) below(ctx context.Context, tenant string, f *wire.Forge, j *jobs.Job) (*pull, error) {
-	all, err := r.pulls(ctx, "tenant = ? AND forge = ? AND state = ?", tenant, f.Name, string(wire.Open))
+	all, err := r.pulls(ctx, tenant, "forge = ? AND state = ?", f.Name, string(wire.Open))
 	for _, q := range all {
 		if (q.Local == j.Onto || j.Held && q.Job == j.On) && q.Repo == j.Repo && q.Where == where(f) {
 			return q, err
@@ -96,7 +96,7 @@ func (r *Room) below(ctx context.Context, tenant string, f *wire.Forge, j *jobs.
 
 func (r *Room) draft(ctx context.Context, in wire.DraftIn) (*wire.Drafted, error) {
 	tenant := op.CallerFrom(ctx).Tenant
-	p, err := r.pullOf(ctx, tenant, in.ID)
+	p, err := r.known(ctx, tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (r *Room) draft(ctx context.Context, in wire.DraftIn) (*wire.Drafted, error
 // post pushes the job's commit to a branch of its own, and opens a pull request for it, or brings the one that it has up to date.
 func (r *Room) post(ctx context.Context, in wire.PostIn) (*wire.Pull, error) {
 	c := op.CallerFrom(ctx)
-	p, err := r.pullOf(ctx, c.Tenant, in.ID)
+	p, err := r.known(ctx, c.Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (r *Room) deliver(ctx context.Context, tenant string, l *lent, j *jobs.Job,
 	if err != nil {
 		return err
 	}
-	if err := r.DB.Write(ctx, func(tx *db.Tx) error { return r.save(tx, tenant, p) }); err != nil {
+	if err := r.DB.Write(ctx, func(tx *db.Tx) error { return r.send(ctx, tx, tenant, p) }); err != nil {
 		return err
 	}
 	if from := refs["refs/heads/"+d.Branch]; from != as {
@@ -213,5 +213,5 @@ func (r *Room) deliver(ctx context.Context, tenant string, l *lent, j *jobs.Job,
 		}
 	}
 	p.Title, p.Commit, p.Problem, p.Checks, p.Moved = d.Title, j.Commit, "", nil, r.DB.Now()
-	return r.DB.Write(ctx, func(tx *db.Tx) error { return r.save(tx, tenant, p) })
+	return r.DB.Write(ctx, func(tx *db.Tx) error { return r.send(ctx, tx, tenant, p) })
 }

@@ -20,6 +20,8 @@ type pull struct {
 	Moved time.Time `json:"moved,omitzero"`  // when something new was found last
 	// Settled says of one that is merged there that the job need not be told: it is over, or something else was merged.
 	Settled bool `json:"settled,omitempty"`
+
+	forged bool // its row is not what was posted
 }
 
 // sent is a commit as it was pushed: the files of the job's, alone. What the turns before it held is not in it.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -76,10 +77,10 @@ func seal(tenant string, f *wire.Forge) op.Sealed {
 		Says: []string{f.Name, string(f.Kind), f.URL, f.Repo, strconv.FormatBool(f.Inside), f.Secret}}
 }
 
-// Rows lists where forges are, for the journal to vouch for.
+// Rows lists where forges are and what was posted there, for the journal to vouch for.
 func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	rows, err := d.Query(ctx, "SELECT tenant, "+columns+" FROM forge")
-	return db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
+	out, err := db.Collect(rows, err, func(rows *sql.Rows) (op.Sealed, error) {
 		var f wire.Forge
 		var tenant string
 		var inside, when int64
@@ -87,6 +88,11 @@ func Rows(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 		f.Inside = inside != 0
 		return seal(tenant, &f), err
 	})
+	if err != nil {
+		return nil, err
+	}
+	posted, err := pullRows(ctx, d)
+	return append(out, posted...), err
 }
 
 func (r *Room) all(ctx context.Context, tenant string) ([]*wire.Forge, error) {
@@ -122,12 +128,17 @@ func (r *Room) pullOf(ctx context.Context, tenant, job string) (*pull, error) {
 	if db.NoRows(err) {
 		return nil, nil
 	}
+	if err == nil {
+		p.forged = p.Job != job || !r.Vouch.Holds(ctx, p.seal(tenant))
+	}
 	return p, err
 }
 
-func (r *Room) pulls(ctx context.Context, where string, args ...any) ([]*pull, error) {
-	rows, err := r.DB.Query(ctx, "SELECT body FROM forge_pull WHERE "+where, args...)
-	return db.Collect(rows, err, func(rows *sql.Rows) (*pull, error) { return scanPull(rows) })
+// pulls are those that the journal vouches for.
+func (r *Room) pulls(ctx context.Context, tenant, where string, args ...any) ([]*pull, error) {
+	rows, err := r.DB.Query(ctx, "SELECT body FROM forge_pull WHERE tenant = ? AND "+where, append([]any{tenant}, args...)...)
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*pull, error) { return scanPull(rows) })
+	return slices.DeleteFunc(all, func(p *pull) bool { return !r.Vouch.Holds(ctx, p.seal(tenant)) }), err
 }
 
 func (r *Room) save(tx *db.Tx, tenant string, p *pull) error {
@@ -142,7 +153,8 @@ func (r *Room) save(tx *db.Tx, tenant string, p *pull) error {
 }
 
 // Forget takes what is known of a job's pull request away, with what people wrote there.
-func (r *Room) Forget(tx *db.Tx, tenant, job string) error {
+func (r *Room) Forget(ctx context.Context, tx *db.Tx, tenant, job string) error {
+	op.Seal(ctx, subject(job))
 	_, err := tx.Exec("DELETE FROM forge_pull WHERE tenant = ? AND job = ?", tenant, job)
 	return err
 }
@@ -155,6 +167,9 @@ func (r *Room) Of(ctx context.Context, tenant, job string) *wire.Pull {
 	}
 	if p == nil {
 		return nil
+	}
+	if p.forged {
+		p.Problem = rewritten
 	}
 	return &p.Pull
 }

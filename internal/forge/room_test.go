@@ -225,7 +225,7 @@ func TestAPullRequestIsOfItsForge(t *testing.T) {
 	if k.job.Onto = "main"; k.posts().Number == p.Number {
 		t.Error("two jobs have one pull request")
 	}
-	err = k.DB.Write(k.ctx, func(tx *db.Tx) error { return k.Forget(tx, "t", k.job.ID) })
+	err = k.DB.Write(k.ctx, func(tx *db.Tx) error { return k.Forget(k.ctx, tx, "t", k.job.ID) })
 	if err != nil || k.Of(k.ctx, "t", k.job.ID) != nil {
 		t.Errorf("of a job that is forgotten something stays: %v", err)
 	}
@@ -290,5 +290,63 @@ func TestAForgeIsAskedWithinBounds(t *testing.T) {
 	quiet := &pull{Pull: wire.Pull{LookedAt: time.Unix(1e9, 0)}, Moved: time.Unix(1e9, 0).Add(-48 * time.Hour)}
 	if wait := quiet.turn().Add(often).Sub(quiet.LookedAt); wait != rarely {
 		t.Errorf("one where nothing moves is looked at again after %s", wait)
+	}
+}
+
+// A line of SQL said which pull request and which commit a person merges, and that one is merged there, by which the job ends.
+func TestAPullRequestIsWhatWasPosted(t *testing.T) {
+	k := newDesk(t)
+	if _, err := k.Journal.Recall(t.Context(), filepath.Join(t.TempDir(), "seals")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := k.load(k.ctx, "t", "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.DB.Write(k.ctx, func(tx *db.Tx) error {
+		return k.Journal.Tell(tx, journal.Event{Tenant: "t", Type: "forge.add", Phase: journal.Done}, map[string]any{}, seal("t", f))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	k.Vouch = k.Journal.Vouch()
+	sql := func(change func(p *pull)) {
+		t.Helper()
+		p := k.stored()
+		change(p)
+		if err := k.DB.Write(k.ctx, func(tx *db.Tx) error { return k.save(tx, "t", p) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := k.posts()
+	merge := func() error {
+		_, err := k.merge(k.ctx, wire.MergeIn{ID: k.job.ID, Commit: k.job.Commit})
+		return err
+	}
+	theirs := k.git("commit-tree", "-p", k.job.Base, "-m", "theirs", "main^{tree}")
+	k.git("push", "-q", "-f", k.at.Git, theirs+":refs/heads/tandem/job_000001")
+	sql(func(p *pull) { p.Sent = []sent{{k.job.Commit, theirs}} })
+	if err := merge(); !fault.Is(err, fault.Denied) {
+		t.Errorf("another commit is merged for the one that was posted: %v", err)
+	}
+	if of := k.Of(k.ctx, "t", k.job.ID); of.Problem != rewritten {
+		t.Errorf("it is shown as %+v", of)
+	}
+	sql(func(p *pull) { p.Sent = []sent{{k.job.Commit, p.Sent[0].As}}; p.State = wire.Merged })
+	k.looks(k.ctx, []due{{"t", k.stored()}})
+	sql(func(q *pull) { q.Sent[0].As = k.git("rev-parse", "refs/tandem/post/job_000001") }) // as it was posted
+	k.looks(k.ctx, []due{{"t", k.stored()}})
+	if q := k.stored(); k.told != 0 || q.State != wire.Open {
+		t.Errorf("a row alone ends the job, told %d times: %+v", k.told, q)
+	}
+	if err := merge(); !fault.Is(err, fault.Conflict) { // what stands there is not what was posted
+		t.Error(err)
+	}
+	k.git("push", "-q", "-f", k.at.Git, k.stored().Sent[0].As+":refs/heads/tandem/job_000001")
+	if err := merge(); err != nil || k.told != 1 {
+		t.Errorf("as it was posted it is merged: %v, told %d times, %d", err, k.told, p.Number)
+	}
+	rows, err := Rows(k.ctx, k.DB)
+	if err != nil || len(rows) != 2 || !k.Vouch.Holds(k.ctx, rows[1]) {
+		t.Errorf("%+v %v", rows, err)
 	}
 }

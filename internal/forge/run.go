@@ -73,11 +73,10 @@ func (r *Room) round(ctx context.Context) {
 // looks looks at pull requests of one forge, until it wants to be left alone.
 func (r *Room) looks(ctx context.Context, some []due) {
 	for _, d := range some {
-		look := r.look
-		if d.pull.stage() == landing { // the forge has said it
-			look = r.land
+		if !r.Vouch.Holds(ctx, d.pull.seal(d.tenant)) {
+			continue // whoever looks at the job is told
 		}
-		err := look(ctx, d.tenant, d.pull)
+		err := r.look(ctx, d.tenant, d.pull) // also of one that was merged there: a row alone ends no job
 		if ctx.Err() != nil {
 			return
 		}

@@ -29,6 +29,10 @@ func (r *Room) posted(ctx context.Context, operation, id string) (*pull, error) 
 	if err == nil && (p == nil || p.Number == 0) {
 		err = fault.New(fault.NotFound, operation, "%.40s has no pull request", id).WithNext("see what would be posted: tandem job post %s", id)
 	}
+	if err == nil && p.forged {
+		err = fault.New(fault.Denied, operation, "%s", rewritten).
+			WithNext("see what was changed: tandem audit verify; then look at it there, and post the job anew: tandem job post %s", id)
+	}
 	return p, err
 }
 

@@ -75,7 +75,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, old []*Job) (gone int, err
 				return gone, err
 			}
 		}
-		if err := r.Unpost(tx, j.Tenant, j.ID); err != nil {
+		if err := r.Unpost(ctx, tx, j.Tenant, j.ID); err != nil {
 			return gone, err
 		}
 		op.Seal(ctx, j.seal().Subject)

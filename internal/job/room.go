@@ -54,7 +54,7 @@ type Room struct {
 	// Pull is a job's pull request at a forge; nil where it has none.
 	Pull func(ctx context.Context, tenant, id string) *forge.Pull
 	// Unpost forgets what is known of the pull request of a job that is forgotten.
-	Unpost func(tx *db.Tx, tenant, id string) error
+	Unpost func(ctx context.Context, tx *db.Tx, tenant, id string) error
 	// Step is called before each step, for tests that let the server die there.
 	Step func(j *Job)
 
@@ -99,13 +99,14 @@ func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
 	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, unheld: map[string]bool{},
 		Step: func(*Job) {}, Begun: func() {}, Disk: maxDisk,
 		Train: DefaultTrain, Limit: time.Minute,
-		Fell:  func(context.Context, string) error { return nil },
-		Used:  func(context.Context, string) (session.Used, error) { return session.Used{}, nil },
-		Model: func(context.Context, string) ([]op.Bound, error) { return nil, nil },
-		Told:  func(*db.Tx, string, wire.Job, wire.State) error { return nil },
-		Needs: func(context.Context, string) []wire.Need { return nil },
-		Pull:  func(context.Context, string, string) *forge.Pull { return nil }, Unpost: func(*db.Tx, string, string) error { return nil },
-		End: func(context.Context, string, string, bool) error { return nil }}
+		Fell:   func(context.Context, string) error { return nil },
+		Used:   func(context.Context, string) (session.Used, error) { return session.Used{}, nil },
+		Model:  func(context.Context, string) ([]op.Bound, error) { return nil, nil },
+		Told:   func(*db.Tx, string, wire.Job, wire.State) error { return nil },
+		Needs:  func(context.Context, string) []wire.Need { return nil },
+		Pull:   func(context.Context, string, string) *forge.Pull { return nil },
+		Unpost: func(context.Context, *db.Tx, string, string) error { return nil },
+		End:    func(context.Context, string, string, bool) error { return nil }}
 }
 
 // Run goes on with every job that does not wait for a person, until ctx ends.

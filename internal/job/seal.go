@@ -124,7 +124,7 @@ func (r *Room) giveUp(ctx context.Context, tx *db.Tx, id string) (*wire.Job, err
 			return nil, err
 		}
 	}
-	if err := r.Unpost(tx, tenant, id); err != nil {
+	if err := r.Unpost(ctx, tx, tenant, id); err != nil {
 		return nil, err
 	}
 	op.Seal(ctx, subject(id))

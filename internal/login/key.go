@@ -22,19 +22,16 @@ func (r *Room) device(ctx context.Context, in wire.NameIn) (out wire.DeviceOut, 
 	if err := ours(ctx, string(wire.Device)); err != nil {
 		return out, err
 	}
-	var sealed string
-	err = r.db.QueryRow(ctx, "SELECT person, device, server_id, sealed_key FROM login WHERE tenant = ? AND name = ?",
-		op.CallerFrom(ctx).Tenant,
-		in.Name).Scan(&out.Of.Person, &out.Of.Device, &out.Of.Server, &sealed)
-	switch {
-	case db.NoRows(err):
-		return out, missing(in.Name)
-	case err != nil:
+	tenant := op.CallerFrom(ctx).Tenant
+	l, err := r.load(ctx, r.db.QueryRow(ctx, selectRow, tenant, in.Name), tenant, in.Name)
+	if err != nil {
 		return out, err
-	case sealed == "":
+	}
+	if l.sealed == "" {
 		return out, keyless(in.Name)
 	}
-	return out, json.Unmarshal([]byte(sealed), &out.Sealed)
+	out.Of.Person, out.Of.Device, out.Of.Server = l.Person, l.Device, l.serverID
+	return out, json.Unmarshal([]byte(l.sealed), &out.Sealed)
 }
 
 // keyless is a login that was made without a PIN: it proves nobody.
@@ -51,10 +48,16 @@ func (r *Room) pin(ctx context.Context, tx *db.Tx, in wire.PINIn) (wire.Login, e
 	if err != nil {
 		return wire.Login{}, err
 	}
-	l, err := scan(tx.QueryRow("UPDATE login SET sealed_key = ? WHERE tenant = ? AND name = ? AND sealed_key <> '' RETURNING "+columns,
-		string(sealed), op.CallerFrom(ctx).Tenant, in.Name))
-	if db.NoRows(err) {
-		err = keyless(in.Name)
+	tenant := op.CallerFrom(ctx).Tenant
+	l, err := r.load(ctx, tx.QueryRow(selectRow, tenant, in.Name), tenant, in.Name)
+	if err != nil {
+		return wire.Login{}, err
 	}
-	return l, err
+	if l.sealed == "" {
+		return l.Login, keyless(in.Name)
+	}
+	l.sealed = string(sealed)
+	op.Row(ctx, l.seal(tenant))
+	_, err = tx.Exec("UPDATE login SET sealed_key = ? WHERE tenant = ? AND name = ?", l.sealed, tenant, in.Name)
+	return l.Login, err
 }

@@ -18,6 +18,7 @@ var Secrets = []secret.Owned{{Prefix: prefix}}
 type Room struct {
 	db      *db.DB
 	secrets *secret.Room
+	Vouch   op.Vouch // asks the journal where logins are: their tokens go there
 }
 
 // New makes the room.
@@ -25,15 +26,12 @@ func New(d *db.DB, secrets *secret.Room) *Room { return &Room{db: d, secrets: se
 
 // Token is a login and the token that lets this machine in there.
 func (r *Room) Token(ctx context.Context, tenant, name string) (l wire.Login, token string, err error) {
-	l, err = scan(r.db.QueryRow(ctx, "SELECT "+columns+" FROM login WHERE tenant = ? AND name = ?", tenant, name))
-	if db.NoRows(err) {
-		return l, "", missing(name)
-	}
+	row, err := r.load(ctx, r.db.QueryRow(ctx, selectRow, tenant, name), tenant, name)
 	if err != nil {
 		return l, "", err
 	}
 	err = r.secrets.Lend(ctx, tenant, Secret(name), func(v []byte) error { token = string(v); return nil })
-	return l, token, err
+	return row.Login, token, err
 }
 
 func missing(name string) error {
@@ -61,23 +59,25 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.Login, e
 	if _, err := tx.Exec("UPDATE login SET taken = 0 WHERE tenant = ? AND taken = 1", c.Tenant); err != nil {
 		return wire.Login{}, err
 	}
-	l := wire.Login{Name: in.Name, Server: in.Server, Key: in.Key, Person: in.Person, Terminal: in.Terminal, Taken: true, MadeAt: tx.Now()}
-	sealed := []byte{}
+	l := row{Login: wire.Login{Name: in.Name, Server: in.Server, Key: in.Key, Person: in.Person, Terminal: in.Terminal, Taken: true,
+		MadeAt: tx.Now()}, serverID: in.Of.Server}
 	if in.Sealed != nil {
-		if sealed, err = json.Marshal(in.Sealed); err != nil {
+		sealed, err := json.Marshal(in.Sealed)
+		if err != nil {
 			return wire.Login{}, err
 		}
-		l.Device = in.Of.Device
+		l.Device, l.sealed = in.Of.Device, string(sealed)
 	}
+	op.Row(ctx, l.seal(c.Tenant))
 	_, err = tx.Exec("INSERT INTO login (tenant, "+columns+`, server_id, sealed_key) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
 		ON CONFLICT (tenant, name) DO UPDATE SET server_key = excluded.server_key, terminal = excluded.terminal, taken = 1, `+
 		`made_at = excluded.made_at,
 		device = excluded.device, server_id = excluded.server_id, sealed_key = excluded.sealed_key`,
-		c.Tenant, l.Name, l.Server, l.Key, l.Person, l.Terminal, tx.Now(), l.Device, in.Of.Server, string(sealed))
+		c.Tenant, l.Name, l.Server, l.Key, l.Person, l.Terminal, tx.Now(), l.Device, l.serverID, l.sealed)
 	if err == nil {
 		_, err = r.secrets.Put(tx, c.Tenant, Secret(l.Name), in.Token, c.Name)
 	}
-	return l, err
+	return l.Login, err
 }
 
 func (r *Room) use(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.Login, error) {
@@ -96,8 +96,12 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.Logi
 	c := op.CallerFrom(ctx)
 	l, err := scan(tx.QueryRow("DELETE FROM login WHERE tenant = ? AND name = ? RETURNING "+columns, c.Tenant, in.Name))
 	if db.NoRows(err) {
-		return l, missing(in.Name)
+		if !r.Vouch.Knows(c.Tenant, subject(in.Name)) { // its row may be gone, and the journal's word not
+			return l, missing(in.Name)
+		}
+		l, err = wire.Login{Name: in.Name}, nil
 	}
+	op.Seal(ctx, subject(in.Name))
 	if err == nil {
 		err = r.secrets.Drop(tx, c.Tenant, Secret(in.Name))
 	}

@@ -58,6 +58,7 @@ var phrases = map[string][2]string{
 	"forge.merge":             {"merged a pull request at its forge", "merge a pull request at its forge"},
 	"forge.moved":             {"found something new at a forge", "look at a forge"},
 	"forge.post":              {"posted a job as a pull request", "post a job as a pull request"},
+	"forge.sent":              {"sent a commit to a forge", "send a commit to a forge"},
 	"forge.sync":              {"looked at a pull request", "look at a pull request"},
 	"forge.tell":              {"told a job's agent what people wrote at a forge", "tell a job's agent what people wrote at a forge"},
 	"gate.intent":             {"found a call as begun that nobody here began, and did nothing", "look at what is called begun"},
