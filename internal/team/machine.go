@@ -32,6 +32,9 @@ type Team struct {
 	Rests  bool   `json:"rests,omitempty"`  // its lead and its jobs are to be brought to rest
 	Breaks int64  `json:"breaks,omitempty"` // turns of the lead in a row that its program or its provider's rate ended
 	Try    int64  `json:"try,omitempty"`    // how often it was resumed: the lead is asked with a key of its own each time
+
+	Given   job.Budget `json:"given,omitzero"`    // of the budget, to tasks that had begun when the plan was last changed
+	Counted int        `json:"counted,omitempty"` // how many those are
 }
 
 // Event is something that happened to a team.
@@ -42,7 +45,7 @@ type Event struct {
 	By   string
 	// Edited
 	Plan *wire.Plan
-	// Approved
+	// Approved, Edited: the plan that was looked at; 0 for an edit: whichever
 	Version int64
 	// Resumed: the new end of its time
 	Until time.Time
@@ -134,6 +137,11 @@ func (t *Team) apply(e Event) error {
 		if t.Flight, t.Waits = "", false; live {
 			t.breaks(e)
 		}
+	case e.Kind == Edited && e.Version != 0 && e.Version != t.Version:
+		return fault.New(fault.Conflict, "team.plan", "the plan is number %d by now, and you changed %d", t.Version, e.Version).
+			WithNext("look again: tandem team plan %s", t.ID)
+	case e.Kind == Edited && t.worked():
+		return t.replan(*e.Plan, e.By)
 	case e.Kind == Edited && !planned && (t.State == wire.Proposed || t.State == wire.Blocked || t.State == wire.Planning):
 		if err := checkPlan(*e.Plan, t.workers()); err != nil {
 			return err
@@ -246,6 +254,9 @@ func (t *Team) said(e Event, was wire.State) string {
 	}
 	if t.State != was {
 		return strings.TrimSuffix(fmt.Sprintf("%s: %s", t.State, fault.Clip(t.Reason, 300)), ": ")
+	}
+	if e.Kind == Edited && t.ApprovedBy != "" {
+		return t.replanned()
 	}
 	if e.Kind == Broke {
 		return "the lead is asked again: " + e.Text

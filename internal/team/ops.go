@@ -49,10 +49,10 @@ func (r *Room) Ops() []op.Op {
 		wire.Wait.Read(op.Spec{Right: "job.read", Method: "GET", Path: "/teams/{id}/wait", Waits: true,
 			Doc: "Wait until a team needs somebody or is over."}, func(in wire.WaitIn) op.Resource { return at(in.ID) }, r.wait),
 		wire.Edit.State(op.Spec{Right: "job.write", Present: true, People: true, Method: "PUT", Path: "/teams/{id}/plan", MCP: "-",
-			Doc: "Give a team another plan, before one is approved. Needs a person present."},
+			Doc: "Give a team another plan: a person says so, present. While it works, tasks that have begun stay as they are."},
 			func(in wire.EditIn) op.Resource { return at(in.ID) },
 			func(ctx context.Context, tx *db.Tx, in wire.EditIn) (*wire.Team, error) {
-				return r.move(ctx, tx, in.ID, Event{Kind: Edited, Plan: &in.Plan, By: op.CallerFrom(ctx).Name})
+				return r.move(ctx, tx, in.ID, Event{Kind: Edited, Plan: &in.Plan, Version: in.Version, By: op.CallerFrom(ctx).Name})
 			}),
 		wire.Approve.State(op.Spec{Right: "job.write", Present: true, People: true, Method: "POST", Path: "/teams/{id}/approve", MCP: "-",
 			Doc: "Approve a team's plan, so that its tasks are begun. Needs a person present, and is bound to the plan that the person saw."},

@@ -32,13 +32,7 @@ func (t *Team) workers() []string {
 func (t *Team) take(p wire.Plan) {
 	t.Criteria, t.Tasks = p.Criteria, nil
 	for i, item := range p.Tasks {
-		if item.Agent == "" {
-			item.Agent = t.workers()[i%len(t.workers())]
-		}
-		if item.Check == "" {
-			item.Check = t.Check
-		}
-		t.Tasks = append(t.Tasks, &wire.Task{Item: item, Stage: wire.Waits})
+		t.Tasks = append(t.Tasks, &wire.Task{Item: t.settled(item, i), Stage: wire.Waits})
 	}
 	t.Version++
 	t.State, t.Reason, t.Bad = wire.Proposed, "", 0

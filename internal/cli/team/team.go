@@ -25,7 +25,7 @@ func Commands(k *kit.Kit) []*cobra.Command {
 		Long: "A team has a lead that makes a plan of tasks. A person approves or edits the plan; then each task is done as a job of its own, " +
 			"when those before it are merged and a place is free. The lead is asked again only about a task that failed.",
 		Example: "  tandem team start \"move billing to the new API\" --agents 3 --check \"go test ./...\"\n  tandem team show team_01j…"}
-	cmd.AddCommand(newStart(k), newList(k), newShow(k), newWait(k), newPlan(k), newApprove(k),
+	cmd.AddCommand(newStart(k), newList(k), newShow(k), newWait(k), newPlan(k), newAdd(k), newApprove(k),
 		verb(k, "pause", "Pause a team: its jobs are stopped, and nothing begins", wire.Pause),
 		newResume(k),
 		verb(k, "stop", "Stop a team for good; what was merged stays", wire.Stop))
@@ -152,7 +152,7 @@ func newPlan(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plan TEAM", Short: "Show a team's plan, or give it another one", Args: cobra.ExactArgs(1),
 		Long: "Show a team's plan as JSON, to look at it or to edit it. With --file the plan in that file becomes the team's: a person says " +
-			"so, present, before one is approved.",
+			"so, present. While the team works, tasks that have begun stay as they are, and the rest may be more, less or others.",
 		Example: "  tandem team plan team_01j… > plan.json\n  tandem team plan team_01j… --file plan.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
@@ -160,10 +160,7 @@ func newPlan(k *kit.Kit) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				plan := wire.Plan{Criteria: t.Criteria}
-				for _, task := range t.Tasks {
-					plan.Tasks = append(plan.Tasks, task.Item)
-				}
+				plan := t.Plan()
 				var text strings.Builder
 				e := json.NewEncoder(&text)
 				e.SetEscapeHTML(false) // a check is read as it is run

@@ -184,8 +184,18 @@ type WaitIn struct {
 
 // EditIn gives a team another plan.
 type EditIn struct {
-	ID   string `json:"id"`
-	Plan Plan   `json:"plan"`
+	ID      string `json:"id"`
+	Plan    Plan   `json:"plan"`
+	Version int64  `json:"version,omitempty" jsonschema:"the plan that it was made from: refused when there is another one by now"`
+}
+
+// Plan is a team's plan as it is now.
+func (t *Team) Plan() Plan {
+	out := Plan{Criteria: t.Criteria}
+	for _, k := range t.Tasks {
+		out.Tasks = append(out.Tasks, k.Item)
+	}
+	return out
 }
 
 // ApproveIn approves a plan.
