@@ -388,7 +388,7 @@ func galleryPages() []struct {
 		{"jobs-empty", jobsPage(galleryShell("jobs", "Jobs", nil), JobsView{Now: galleryNow, May: true, Default: "local/echo-1"})},
 		{"teams", teamsPage(galleryShell("teams", "Teams", nil), sampleTeams())},
 		{"teams-empty", teamsPage(galleryShell("teams", "Teams", nil), TeamsView{Now: galleryNow, May: true})},
-		{"team", teamPage(galleryShell("teams", "Move billing", teamsCrumb), sampleTeam())},
+		{"team", teamPage(teamShell(), sampleTeam())},
 		{"job", jobPage(galleryShell("jobs", "Take the credit off", jobsCrumb), sampleJob())},
 		{"job-beside", jobPage(galleryShell("jobs", "Take the credit off", jobsCrumb), besideJob())},
 		{"job-stopped", jobPage(galleryShell("jobs", "Take the credit off", jobsCrumb), stoppedJob())},

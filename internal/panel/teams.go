@@ -31,6 +31,7 @@ func teamRoutes(p *Panel) {
 		func(v *visit, _ wire.ResumeIn, t *wire.Team) error { return v.go303(teamHref(t.ID), "team-resumed") },
 		func(v *visit, err error) error { return v.team(v.r.PathValue("id"), words(err)) })
 	teamAct(p, "stop", wire.Stop, "team-stopped")
+	teamWorkRoutes(p)
 	approve := func(v *visit, problem string) error {
 		id := v.r.PathValue("id")
 		t, err := ask(v, wire.Get, wire.IDIn{ID: id})
@@ -104,9 +105,14 @@ func (v *visit) teams(problem string) error {
 // TeamView is one team.
 type TeamView struct {
 	*wire.Team
-	Now     time.Time
-	May     bool
-	Problem string
+	Now      time.Time
+	May      bool
+	Problem  string
+	Workers  []Worker
+	Waiting  []Waiting
+	Add      bool // the viewer may add a task
+	PIN      bool
+	Passkeys int
 }
 
 func (v *visit) team(id, problem string) error {
@@ -117,7 +123,18 @@ func (v *visit) team(id, problem string) error {
 	s := v.shell("teams", firstLine(t.Goal))
 	s.Back = &ui.Crumb{Label: "Teams", Href: "/panel/teams"}
 	s.Here = teamHref(id)
-	return v.show(teamPage(s, TeamView{Team: t, Now: v.now(), May: v.has(string(wire.Start)), Problem: problem}))
+	out := TeamView{Team: t, Now: v.now(), May: v.has(string(wire.Start)), Problem: problem, Waiting: waiting(t)}
+	if out.Add = out.May && mayAdd(t) && v.has(string(wire.Edit)); out.Add {
+		m, err := v.means()
+		if err != nil {
+			return err
+		}
+		out.PIN, out.Passkeys = m.PIN, m.Passkeys
+	}
+	if out.Workers, err = v.workers(t); err != nil {
+		return err
+	}
+	return v.show(teamPage(s, out))
 }
 
 func teamTone(s wire.State) ui.Tone {

@@ -118,6 +118,7 @@ var said = map[string]string{
 	"job-aside":    "Merged, and its branch was not moved. Its page says what to type.",
 	"team-started": "Its lead makes a plan.", "team-approved": "Approved. Its tasks are begun.", "team-paused": "The team is paused.",
 	"team-resumed": "The team goes on.", "team-stopped": "The team is stopped. What was merged stays.",
+	"team-added": "The plan has it.", "team-replaced": "Another agent goes on with it, in the same files.",
 	"job-queued": "It is merged when its turn comes.", "job-pulled": "The forge was asked.",
 	"job-evicted":       "It is out of the queue, and in review.",
 	"automation-stored": "Stored, switched off. Look at what it may do.", "automation-on": "It is switched on.",
