@@ -207,7 +207,7 @@ var houseMap = []wall{
 	{pkg: "compat", may: "gate wires"},
 	// pages take the handles, In and Out of rooms, and nothing else: TestPagesNameNoService
 	{pkg: "panel", may: "gate identity oauth wires panel/* settings provider approval journal policy/book board board/lists space " +
-		"space/peer models session session/terminal session/relay repo/host"},
+		"space/peer models session session/terminal session/relay repo/host pack/folder pack/parts"}, // those that come with tandem
 	{pkg: "panel/*", may: "panel/*"},
 	{pkg: "panel/browsertest", may: "testenv panel/sign"}, // tests only
 	{pkg: "client"},

@@ -108,3 +108,28 @@ func (r *Room) compare(ctx context.Context, in wire.CompareIn) (out wire.Compare
 	}
 	return out, nil
 }
+
+// Named is what a version of an artifact says, the newest where none is named, for a caller who may read it; plain when its bytes are
+// that text.
+func (r *Room) Named(ctx context.Context, tx *db.Tx, name string, version int) (kind, text string, plain bool, err error) {
+	if !op.Allowed(ctx, "artifact.read", At(name)) {
+		return "", "", false, none(name, version)
+	}
+	where, args := "tenant = ? AND name = ?", []any{op.CallerFrom(ctx).Tenant, name}
+	if version != 0 {
+		where, args = where+" AND version = ?", append(args, version)
+	}
+	a, err := scan(tx.QueryRow("SELECT "+columns+" FROM artifact WHERE "+where+" ORDER BY version DESC LIMIT 1", args...))
+	if db.NoRows(err) {
+		return "", "", false, none(name, version)
+	}
+	if err != nil {
+		return "", "", false, err
+	}
+	if !readable(a.Kind) {
+		return a.Kind, "", false, nil
+	}
+	var data []byte
+	err = tx.QueryRow("SELECT body FROM artifact_body WHERE tenant = ? AND digest = ?", a.tenant, a.Digest).Scan(&data)
+	return a.Kind, string(data), true, err
+}

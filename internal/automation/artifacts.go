@@ -119,6 +119,9 @@ func (j *job) madeFrom() (out []artifact.Input, err error) {
 	if !j.node.Makes() {
 		return nil, nil
 	}
+	if j.handed != nil {
+		return j.handedFrom()
+	}
 	for _, name := range slices.Sorted(maps.Keys(j.inputs)) {
 		data, err := json.Marshal(j.inputs[name])
 		if err != nil {

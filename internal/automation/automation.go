@@ -39,6 +39,8 @@ func may(a *spec.Automation) (out []wire.May) {
 			out = append(out, wire.May{Node: n.ID, Kind: n.Kind(), What: what + order(n)})
 		case n.Wait != nil && n.Wait.Condition != "":
 			out = append(out, wire.May{Node: n.ID, Kind: "wait", What: "reads the shared key " + n.Wait.Condition + order(n)})
+		case n.Wait != nil && n.Wait.Handoff != "":
+			out = append(out, wire.May{Node: n.ID, Kind: "wait", What: "waits until somebody hands over " + n.Wait.Handoff + order(n)})
 		default:
 			add(n, &n.Body, "")
 		}

@@ -156,7 +156,7 @@ func (h *held) job(s *stepRow, again bool) *job {
 	}
 	if at, ok := h.run.Step(s.node, s.item); ok {
 		j.notes, j.ends, j.refused = at.Notes, at.Ends, at.Refused
-		j.escalated = at.Reason == string(spec.Escalate)
+		j.escalated, j.handed = at.Reason == string(spec.Escalate), at.Handover
 	}
 	return j
 }

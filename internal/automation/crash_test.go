@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tandem/internal/approval"
 	"tandem/internal/automation/wire"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/testenv"
 )
@@ -119,6 +121,15 @@ webhook = "paid"
 [node.output.body.schema]
 type = "object"
 [[node]]
+id = "given"
+after = ["rest"]
+[node.wait]
+handoff = "brief"
+[node.output.pages.schema]
+type = "integer"
+[node.output.text]
+artifact = "markdown"
+[[node]]
 id = "key"
 after = ["mark"]
 [node.wait]
@@ -195,6 +206,12 @@ func (h *house) tell(id string) {
 		if s.Node == "hear" && s.State == "held" {
 			h.deliver("all", "paid", id, `{"run": "`+id+`"}`)
 		}
+		if s.Node == "given" && s.State == "held" {
+			in := wire.HandIn{Name: "all", Handoff: "brief", Run: id, Output: map[string]any{"pages": 3, "text": "# Brief"}}
+			if _, err := h.hand(in); err != nil && !fault.Is(err, fault.Conflict) { // it was handed over before the kill
+				h.must(err)
+			}
+		}
 		if s.Run != "" && s.State == "running" {
 			h.tell(s.Run)
 		}
@@ -254,6 +271,9 @@ func (h *house) right(id string) {
 	}
 	for _, s := range got.Steps {
 		wants := map[string]string{"small": "map[text:child!]", "hear": "map[body:map[run:" + id + "]]", "key": "map[value:7]"}
+		if ref, _ := s.Output["text"].(map[string]any); s.Node == "given" && (fmt.Sprint(s.Output["pages"]) != "3" || ref["kind"] != "markdown") {
+			h.t.Errorf("what was handed over is %v", s.Output)
+		}
 		if want := wants[s.Node]; want != "" && fmt.Sprint(s.Output) != want {
 			h.t.Errorf("%s gave %v", s.Node, s.Output)
 		}
@@ -293,7 +313,8 @@ func (h *house) asks(id string) bool {
 		return false
 	}
 	for _, s := range got.Steps {
-		if s.State == "unknown" || s.Node == "hear" && s.State == "held" || s.Run != "" && s.State == "running" && h.asks(s.Run) {
+		awaits := s.Node == "hear" || s.Node == "given" && !strings.Contains(s.Waits, "being kept")
+		if s.State == "unknown" || awaits && s.State == "held" || s.Run != "" && s.State == "running" && h.asks(s.Run) {
 			return true
 		}
 	}

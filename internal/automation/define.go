@@ -153,10 +153,21 @@ func (r *Room) show(ctx context.Context, in wire.ShowIn) (*wire.Version, error) 
 			return nil, err
 		}
 		return &wire.Version{Automation: *s.seen(a), Digest: v.digest, Text: v.text, Changes: changes(all, s.Live, v), May: may(a),
+			Shape:   shape(a),
 			Unbuilt: r.cannot(a), Ungranted: ungranted, AddedBy: v.madeBy, AddedAt: v.madeAt, ApprovedBy: v.approvedBy}, nil
 	}
 	return nil, fault.New(fault.NotFound, string(wire.Show), "%s has no version %.64q", in.Name, in.Digest).
 		WithNext("see the newest: tandem automation show %s", in.Name)
+}
+
+// shape is the picture of a definition.
+func shape(a *spec.Automation) (out []wire.Shape) {
+	needs := a.Needs()
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		out = append(out, wire.Shape{Node: n.ID, Kind: n.Kind(), After: needs[n.ID]})
+	}
+	return out
 }
 
 // ungranted are the folders of a definition in which nobody may work yet.

@@ -136,7 +136,11 @@ func (r *Room) do(ctx context.Context, j *job) result {
 	if err != nil {
 		return r.unread(j, err)
 	}
-	return r.kept(ctx, j, caller, from, r.act(ctx, j, caller))
+	res := r.kept(ctx, j, caller, from, r.act(ctx, j, caller))
+	if j.handed != nil {
+		return r.received(j, res)
+	}
+	return res
 }
 
 // act does what the node says.
@@ -151,6 +155,8 @@ func (r *Room) act(ctx context.Context, j *job, caller op.Caller) result {
 	switch {
 	case j.node.Asks() != nil:
 		return r.ask(ctx, j, caller)
+	case j.handed != nil:
+		return result{Event: run.Event{Kind: run.Finished, Output: j.handed.Output}}
 	case j.node.Wait != nil:
 		return r.looksFor(ctx, j, caller)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"tandem/internal/approval"
 	"tandem/internal/automation/run"
+	"tandem/internal/automation/spec"
 	"tandem/internal/automation/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -32,10 +33,15 @@ func passing(in wire.PassIn) op.Resource {
 	return gatesOf(in.Name, in.Node)
 }
 
+// looks reports whether a wait is to be looked at: a key may be there, or what becomes an artifact was handed over.
+func looks(n *spec.Node, s run.Step) bool {
+	return n.Wait != nil && (n.Wait.Condition != "" || s.Handover != nil)
+}
+
 // claimHeld claims the gates that nobody was asked about yet, or whose ask is to be looked at, and the waits for what is elsewhere.
 func (r *Room) claimHeld(h *held, take func(*stepRow)) error {
 	for _, s := range h.run.Steps() {
-		if n := h.node(s.Node); s.Phase != run.Held || n.Asks() == nil && (n.Wait == nil || n.Wait.Condition == "") {
+		if n := h.node(s.Node); s.Phase != run.Held || n.Asks() == nil && !looks(n, s) {
 			continue
 		}
 		row := h.alive(s.Node, s.Item)

@@ -24,6 +24,8 @@ type Room struct {
 	Rooms op.Invoker // through which steps act
 	// Find is an operation of the table, nil when there is none of that name.
 	Find func(name string) *op.Op
+	// All are the operations of the table.
+	All func() []*op.Op
 	// Actor makes the service of that name, which acts for the caller, or has it act for the caller from now on.
 	Actor func(ctx context.Context, tx *db.Tx, name string) (id string, err error)
 	// Grant gives a service a right, in the name of the caller; Revoke takes it back, where it is that actor's.
@@ -46,6 +48,9 @@ type Room struct {
 
 	// Text is what an artifact of an automation says; plain when its bytes are that text.
 	Text func(ctx context.Context, tenant, automation, id string) (text string, plain bool, err error)
+	// Made is what an artifact of that name says, the newest version where none is named, for a caller who may read it; plain when its
+	// bytes are that text.
+	Made func(ctx context.Context, tx *db.Tx, name string, version int) (kind, text string, plain bool, err error)
 	// Secret reports whether a text holds a secret that is kept here for a tenant, or for all.
 	Secret func(tenant, text string) bool
 	// Mark says whether what models had a hand in says so itself.
@@ -126,6 +131,10 @@ func (r *Room) Ops() []op.Op {
 			Doc: "Store a definition of an automation, as a version frozen by its digest.\nIt begins nothing: " +
 				"a person looks at it and switches it on."},
 			func(in wire.AddIn) op.Resource { return at(nameIn(in.Text)) }, r.add),
+		wire.Draft.Call(op.Spec{Right: "automation.write", Method: "POST", Path: "/automation-drafts", Waits: true,
+			Doc: "Have the default model write a definition from a sentence, in one turn with a budget, and store it, switched off.\n" +
+				"What is no definition, too large or asks for more than the caller may is refused, and nothing is stored."},
+			func(in wire.DraftIn) op.Resource { return at(in.Name) }, r.draft),
 		wire.List.Read(op.Spec{Right: "automation.list", Masked: true, Method: "GET", Path: "/automation",
 			Doc: "List automations: whether each is switched on, what begins it, and how many runs are open."},
 			func(struct{}) op.Resource { return at("") }, r.list),

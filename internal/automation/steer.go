@@ -66,6 +66,13 @@ func (r *Room) runOps() []op.Op {
 			Doc: "Play a run again with the newest version of its automation, or another definition, on the answers that were recorded.\n" +
 				"It says what would differ, and which nodes have no answer. No model is asked, nothing is done, and the run stays as it is."},
 			nil, r.rehearse), func(ctx context.Context, in wire.RehearseIn) op.Resource { return r.runAt(ctx, in.ID) }),
+		op.Binding(wire.Hand.State(op.Spec{Right: "automation.run", Method: "POST", Path: "/automation/{name}/handoff/{handoff}",
+			Doc: "Hand over what a run waits for, or will wait for: the values of the node's outputs, by their names.\n" +
+				"What does not fit is refused and changes nothing. It is data for the run, and gives no right."},
+			func(in wire.HandIn) op.Resource { return handoffsOf(in.Name, in.Handoff) }, r.hand), r.bindHand),
+		wire.Handoffs.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automation/{name}/handoffs",
+			Doc: "List what the newest runs of an automation wait for until somebody hands it over, what was handed over, and by whom."},
+			named, r.handoffs),
 		wire.Ticks.Read(op.Spec{Right: "automation.read", Method: "GET", Path: "/automation/{name}/ticks",
 			Doc: "List the moments at which an automation was due: the run of each, or why there was none."}, named, r.ticks),
 		wire.Tick.State(op.Spec{Right: "automation.run", Socket: true, MCP: "-",
@@ -186,7 +193,7 @@ func (r *Room) beginIn(ctx context.Context, tx *db.Tx, in wire.BeginIn, from ori
 		return nil, fault.New(fault.Invalid, string(wire.Begin), "%v", err).
 			WithNext("see its inputs: tandem automation show %s --text", s.Name)
 	}
-	row.waits = (&held{run: state}).waiting()
+	row.waits = (&held{runRow: row, run: state}).waiting()
 	if from.bound != nil {
 		row.events = 1
 		from.bound.At = row.began.UTC()

@@ -45,7 +45,7 @@ func notFor(o *op.Op) string {
 		return ""
 	case o.People || o.Present || o.Public || o.Once || o.Class == op.ClassStream:
 		return "is for people"
-	case o.Right == "" || strings.HasPrefix(o.Name, "automation.") || strings.HasPrefix(o.Name, "artifact."):
+	case o.Right == "" || strings.HasPrefix(o.Name, "automation.") && o.Name != string(wire.Hand) || strings.HasPrefix(o.Name, "artifact."):
 		return "is not for automations"
 	}
 	return ""

@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -119,6 +120,9 @@ func (h *held) shown(s run.Step) wire.Step {
 	v.Kind = n.Kind()
 	if h.run.Status.Over() {
 		return v
+	}
+	if n.Wait != nil && n.Wait.Handoff != "" && s.Handover == nil && (s.Phase == run.Held || s.Phase == run.Waiting) {
+		v.Handoff, v.Wants = n.Wait.Handoff, slices.Sorted(maps.Keys(n.Output))
 	}
 	row := h.alive(s.Node, s.Item)
 	v.Waits, v.Due = h.why(s)

@@ -149,11 +149,12 @@ func builtWait(n *spec.Node, no func(string, ...any)) {
 		gives = []string{"body", "event"}
 	case w.Condition != "":
 		gives = []string{"value"}
-	case w.Handoff != "":
-		no("node %s: waiting for a handoff; begin this automation by a trigger with ended = %q", n.ID, w.Handoff)
+	}
+	if w.Handoff != "" { // it gives whatever is handed over
+		gives = slices.Collect(maps.Keys(n.Output))
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Output)) {
-		if !slices.Contains(gives, name) || n.Output[name].Schema == nil || n.Output[name].Artifact != "" {
+		if !slices.Contains(gives, name) || w.Handoff == "" && (n.Output[name].Schema == nil || n.Output[name].Artifact != "") {
 			no("node %s: a wait gives body and event of a webhook, or value of a condition, with a schema, and no %s", n.ID, name)
 		}
 	}

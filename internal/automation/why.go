@@ -31,6 +31,11 @@ func (h *held) why(s run.Step) (waits string, due time.Time) {
 		return asked(n.Asks().Approvers) + " answers the gate", due
 	case n.Wait.Webhook != "":
 		return "a message of the webhook " + n.Wait.Webhook + ", until " + at(s.Ends), due
+	case n.Wait.Handoff != "" && s.Handover != nil:
+		return "what " + s.Handover.By + " handed over is being kept", due
+	case n.Wait.Handoff != "":
+		return fmt.Sprintf("somebody hands over %s: tandem automation hand %s %s --run %s, until %s", n.Wait.Handoff, h.run.Spec.Name,
+			n.Wait.Handoff, h.id, at(s.Ends)), due
 	case n.Wait.Condition != "":
 		return "the shared key " + n.Wait.Condition + ", until " + at(s.Ends), due
 	case !s.Due.IsZero():

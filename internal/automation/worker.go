@@ -35,13 +35,14 @@ type job struct {
 	refused   string // what a check said of the attempt before
 	ai        bool   // a model had a hand in what it makes
 	heard     [][]string
-	ends      time.Time // of a gate: until when it can be answered
-	escalated bool      // nobody answered it in time
-	strict    bool      // a person is asked before it acts
-	tokens    int64     // that the run could still use when the attempt was begun
-	cost      float64   // the same in dollars
-	again     bool      // somebody had it before, and may have acted
-	left      bool      // its work is done, and its place is another step's
+	ends      time.Time     // of a gate: until when it can be answered
+	escalated bool          // nobody answered it in time
+	strict    bool          // a person is asked before it acts
+	tokens    int64         // that the run could still use when the attempt was begun
+	cost      float64       // the same in dollars
+	handed    *run.Handover // of a wait: what somebody handed over, to be kept
+	again     bool          // somebody had it before, and may have acted
+	left      bool          // its work is done, and its place is another step's
 }
 
 // stir has a run looked at soon.

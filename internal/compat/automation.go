@@ -48,6 +48,7 @@ var automationRoutes = []automationRoute{
 	{"POST", "/{id}/pause", pauseAutomation},
 	{"GET", "/{id}/runs", listRuns},
 	{"GET", "/{id}/history", automationHistory},
+	{"GET", "/{id}/handoffs", listHandoffs},
 	{"GET", "/{id}/webhook-triggers", webhookTriggers},
 	{"GET", "/{id}/webhook-triggers/{trigger}", webhookTriggers},
 	{"GET", "/{id}/webhook-triggers/{trigger}/deliveries", webhookDeliveries},
@@ -134,7 +135,7 @@ func unbuilt(q *request, family string) (any, error) {
 		next = "a person makes the address of a webhook: tandem automation hook NAME"
 	case strings.Contains(way, "/tasks/"), strings.HasSuffix(way, "/repair"):
 		next = "a person mends a step: tandem automation runs retry, skip or accept"
-	case strings.Contains(way, "handoffs"), strings.Contains(way, "graduation"), strings.Contains(way, "artifacts"):
+	case strings.Contains(way, "graduation"), strings.Contains(way, "artifacts"):
 		next = "what runs made: tandem artifact list, or GET /artifacts"
 	}
 	return q.lacks("automations here have no such part", next)
@@ -267,4 +268,31 @@ func webhookDeliveries(q *request, _ string) (any, error) {
 		}
 	}
 	return obj{"deliveries": list, "count": len(list)}, nil
+}
+
+// listHandoffs are what runs wait for and what was handed over. Nothing is approved here before it is taken, and no folders are kept.
+func listHandoffs(q *request, _ string) (any, error) {
+	var out struct {
+		Handoffs []struct {
+			Run, Node, Handoff, State, By string
+			At                            time.Time
+		}
+	}
+	if err := q.call("automation.handoffs", obj{"name": q.PathValue("id")}, &out); err != nil {
+		return nil, err
+	}
+	approved, archived := []obj{}, []obj{}
+	for _, h := range out.Handoffs {
+		one := obj{"handoff_id": h.Run + "." + h.Handoff, "target_automation_id": q.PathValue("id"), "consumed_by_run_id": h.Run,
+			"node_id": h.Node, "artifact_type": h.Handoff, "source_automation_id": h.By, "created_at_ms": ms(h.At), "status": h.State}
+		switch h.State {
+		case "handed":
+			approved = append(approved, one)
+		case "taken":
+			archived = append(archived, one)
+		}
+	}
+	return obj{"automation_id": q.PathValue("id"), "workspace_root": "", "inbox": []obj{}, "approved": approved, "archived": archived,
+		"handoff_config": obj{"inbox_dir": "", "approved_dir": "", "archived_dir": "", "auto_approve": true},
+		"counts":         obj{"inbox": 0, "approved": len(approved), "archived": len(archived), "total": len(approved) + len(archived)}}, nil
 }

@@ -20,7 +20,7 @@ import (
 func (d *Daemon) makeAutomations(table *op.Table) {
 	r := automation.New(d.db, d.Log)
 	r.Kept = d.journal.Kept
-	r.Vouch, r.Rooms, r.Find = d.journal.Vouch(), &d.inner, table.Get
+	r.Vouch, r.Rooms, r.Find, r.All = d.journal.Vouch(), &d.inner, table.Get, table.All
 	r.Actor = func(ctx context.Context, tx *db.Tx, name string) (string, error) {
 		a, err := d.identity.Serve(ctx, tx, name)
 		if err != nil {
@@ -52,7 +52,7 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 	d.rooms.artifact = &artifact.Room{DB: d.db, Days: func() int { return d.live().Int("artifacts.days") }, Open: automation.Open,
 		Told: d.rooms.tell.Removed}
 	r.Text, r.Mark = d.rooms.artifact.Text, func() bool { return d.live().Get("artifacts.mark") == "on" }
-	r.Secret = d.redact.Holds
+	r.Made, r.Secret = d.rooms.artifact.Named, d.redact.Holds
 	r.AtOnce = func() int { return d.live().Int("automations.steps") }
 	r.Head, r.Hidden = d.journal.Latest, []string{d.data}
 	r.Bookmark = func(ctx context.Context, repo, name string) (string, error) {

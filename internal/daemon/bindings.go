@@ -73,6 +73,8 @@ var bindings = map[string]string{
 	"automation.accept":       byPerson,
 	"automation.cancel":       byID,
 	"automation.deliver":      byServer,
+	"automation.draft":        passesOn,
+	"automation.hand":         "the run to which it goes",
 	"automation.hook":         byPerson,
 	"automation.replay":       "the version that is switched on",
 	"automation.command":      byServer,

@@ -120,6 +120,7 @@ func init() {
 	saying(areWords, "team.get", "team.list", "team.pause", "team.resume", "team.start", "team.stop", "team.wait")
 	saying(areWords, "queue.evict", "queue.list", "queue.pause", "queue.priority")
 	saying(areWords, "automation.rehearse", "automation.review")
+	saying(areWords, "automation.draft", "automation.hand", "automation.handoffs")
 	saying(areWords, "automation.add", "automation.run", "automation.runs", "automation.show", "automation.ticks", "automation.trace",
 		"audit.log", "audit.prove", "audit.show", "audit.tile", "board.add", "board.adopt", "board.archive", "board.cancel", "board.change",
 		"board.claim", "board.comment", "board.depend", "board.edit", "board.expire", "board.finding", "board.findings", "board.handoff",

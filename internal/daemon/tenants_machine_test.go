@@ -43,7 +43,7 @@ var reachesNothing = map[string][]string{
 		"provider.models", "session.model_call"},
 	"it gives rows of the caller's own tenant, or hashes of the journal": {
 		"access.list", "audit.adopted", "audit.anchor", "audit.export", "audit.log", "audit.prove", "audit.show", "audit.tile",
-		"audit.verify", "automation.hooks", "automation.list", "automation.runs", "automation.show", "automation.ticks",
+		"audit.verify", "automation.handoffs", "automation.hooks", "automation.list", "automation.runs", "automation.show", "automation.ticks",
 		"automation.rehearse", "automation.review",
 		"automation.trace", "pack.list", "board.findings", "board.show", "budget.list", "event.stream", "grant.list", "group.list", "group.show",
 		"person.aways", "policy.context", "policy.explain", "policy.show", "policy.test", "policy.vocabulary", "policy.why_not",

@@ -111,7 +111,7 @@ var keepsNothing = strings.Fields(`artifact.remove memory.demote memory.forget m
 	session.unskip session.watch secret.delete secret.rotate secret.unmask space.changed space.hand_over space.inbox space.invite
 	space.invite_close space.invite_open space.knock space.knock_next space.knock_reply space.leave space.rejoin space.release
 	space.remote space.remove space.rename space.reserve space.revoke space.step_down space.surfaced space.sweep space.take_over
-	automation.accept automation.cancel automation.changed automation.command automation.hook automation.notice automation.off
+	automation.accept automation.cancel automation.changed automation.command automation.draft automation.hook automation.notice automation.off
 	automation.on automation.pass automation.pause automation.remove automation.resume automation.retry automation.skip
 	automation.tick pack.remove board.adopt board.archive
 	board.cancel board.change board.claim board.depend board.expire board.handoff board.reopen

@@ -44,7 +44,16 @@ func automationRoutes(p *Panel) {
 		func(v *visit, _ wire.ReplayIn, d wire.Delivery) error { return v.go303(runHref(d.Run), "run-begun") }, again)
 	onRoutes(p)
 	runRoutes(p)
+	perform(p, "/panel/automations/draft", wire.Draft,
+		func(v *visit) (wire.DraftIn, error) {
+			return wire.DraftIn{Text: strings.TrimSpace(v.r.PostFormValue("text")), Name: v.r.PostFormValue("name")}, nil
+		},
+		func(v *visit, _ wire.DraftIn, d *wire.Drafted) error {
+			return v.go303(versionHref(d.Name, d.Digest), "automation-drafted")
+		},
+		func(v *visit, err error) error { return v.undrafted(words(err)) })
 	artifactRoutes(p)
+	packRoutes(p)
 }
 
 // onRoutes ask for a person about the version that the page showed.
@@ -139,15 +148,21 @@ type AutomationsView struct {
 	Runs    []RunRow
 	May     bool
 	Text    string // a definition that was refused
+	Draft   bool   // the viewer may have a model write one
+	Wanted  string // what a model was asked for, and did not write
 	Problem string
 }
+
+// undrafted is the list again, with what a model was asked for still in the form.
+func (v *visit) undrafted(problem string) error { return v.automations(problem, "") }
 
 func (v *visit) automations(problem, text string) error {
 	list, err := ask(v, wire.List, struct{}{})
 	if err != nil {
 		return err
 	}
-	out := AutomationsView{Now: v.now(), May: v.has(string(wire.Add)), Problem: problem, Text: text}
+	out := AutomationsView{Now: v.now(), May: v.has(string(wire.Add)), Draft: v.has(string(wire.Draft)), Problem: problem, Text: text,
+		Wanted: v.refilled("/panel/automations/draft").Get("text")}
 	for _, a := range list.Automations {
 		out.Rows = append(out.Rows, automationRow(a))
 	}
@@ -171,6 +186,7 @@ type AutomationView struct {
 	Text      string
 	Changes   []unified.File
 	MayDo     []wire.May
+	Picture   Drawing // its nodes, and which come before each
 	Unbuilt   []string
 	Ungranted []string
 	Facts     []ui.Pair
@@ -189,7 +205,8 @@ func (v *visit) automation(name, problem string) error {
 		return err
 	}
 	out := AutomationView{AutomationRow: automationRow(&a.Automation), Now: v.now(), Digest: a.Digest, Live: a.Live, Latest: a.Latest,
-		Text: a.Text, Changes: changesOf(a), MayDo: a.May, Unbuilt: a.Unbuilt, Ungranted: a.Ungranted, May: v.has(string(wire.Off)),
+		Text: a.Text, Changes: changesOf(a), MayDo: a.May, Picture: pictured(a.Shape),
+		Unbuilt: a.Unbuilt, Ungranted: a.Ungranted, May: v.has(string(wire.Off)),
 		MayOn: v.has(string(wire.On)), Problem: problem, Input: v.refilled(automationHref(name) + "/run").Get("input")}
 	out.Facts = []ui.Pair{{Key: "Version", Value: a.Digest, Mono: true, Copy: true}, {Key: "Stored by", Value: told.By(a.AddedBy)},
 		{Key: "Stored", Value: ui.Stamp(a.AddedAt)}}
@@ -213,6 +230,17 @@ func (v *visit) automation(name, problem string) error {
 	s.Here = versionHref(name, a.Digest) // the version that is read stays the one that is shown
 	s.Back = &ui.Crumb{Label: "Automations", Href: "/panel/automations"}
 	return v.show(automationPage(s, out))
+}
+
+// pictured lays out the nodes of a definition by what each comes after.
+func pictured(shape []wire.Shape) Drawing {
+	var boxes []DrawnBox
+	after := map[string][]string{}
+	for _, n := range shape {
+		boxes = append(boxes, DrawnBox{Name: n.Node, Title: n.Node, State: n.Kind, Tone: ui.Quiet})
+		after[n.Node] = n.After
+	}
+	return drawn(boxes, func(name string) []string { return after[name] })
 }
 
 // changesOf is what a version changes against the one that is switched on. Its diff has no names of files.

@@ -18,6 +18,9 @@ import (
 
 func runRoutes(p *Panel) {
 	repairRoutes(p)
+	perform(p, "/panel/runs/{id}/hand", wire.Hand, handInput,
+		func(v *visit, _ wire.HandIn, d wire.Handed) error { return v.go303(runHref(d.Run), "run-handed") },
+		func(v *visit, err error) error { return v.run(v.r.PathValue("id"), words(err)) })
 	p.get("/panel/runs/{id}/rehearse", (*visit).rehearsal)
 	p.get("/panel/runs/{id}", func(v *visit) error { return v.run(v.r.PathValue("id"), "") })
 	for verb, d := range map[string]op.Def[wire.RunIn, *wire.Run]{"pause": wire.Pause, "resume": wire.Resume, "cancel": wire.Cancel} {
@@ -39,6 +42,31 @@ func runRoutes(p *Panel) {
 			},
 			func(v *visit, err error) error { return v.mendStep(verb, words(err)) })
 	}
+}
+
+// handInput is what somebody hands over to a run, as a JSON object.
+func handInput(v *visit) (wire.HandIn, error) {
+	in := wire.HandIn{Name: v.r.PostFormValue("name"), Handoff: v.r.PostFormValue("handoff"), Run: v.r.PathValue("id")}
+	if s := strings.TrimSpace(v.r.PostFormValue("output")); s != "" {
+		if err := json.Unmarshal([]byte(s), &in.Output); err != nil {
+			return in, fault.New(fault.Invalid, string(wire.Hand), "what is handed over should be a JSON object: %v", err).
+				WithNext(`write {"name": "value"}`)
+		}
+	}
+	return in, nil
+}
+
+// handForm is an object with the names of what is wanted.
+func handForm(wants []string) string {
+	empty := map[string]any{}
+	for _, name := range wants {
+		empty[name] = ""
+	}
+	text, err := json.MarshalIndent(empty, "", "  ")
+	if err != nil { // names can be written
+		return "{}"
+	}
+	return string(text)
 }
 
 func runHref(id string) string { return "/panel/runs/" + pathEscape(id) }
@@ -126,6 +154,8 @@ type StepRow struct {
 	SessionHref, Used                string // of a turn
 	RunHref                          string // of a node that is another automation
 	Due                              time.Time
+	Handoff                          string // what somebody hands over to it, while nobody did
+	Given                            string // a form for that
 }
 
 func (s StepRow) name() string {
@@ -173,6 +203,9 @@ func stepRow(run string, s wire.Step) StepRow {
 	}
 	if s.Run != "" {
 		row.RunHref = runHref(s.Run)
+	}
+	if s.Handoff != "" {
+		row.Handoff, row.Given = s.Handoff, handForm(s.Wants)
 	}
 	if s.Tokens > 0 {
 		row.Used = fmt.Sprintf("%d tokens, $%.4f", s.Tokens, s.Cost)

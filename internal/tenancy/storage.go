@@ -22,7 +22,7 @@ var KeepsBytes = setOf("artifact.keep", "memory.add", "memory.edit", "memory.imp
 	"knowledge.change", "knowledge.create", "resource.put", "session.create", "session.fork", "session.prompt", "session.send",
 	"session.update", "session.model_call", "secret.set", "space.attach", "space.create", "space.join", "space.post", "space.piece_put",
 	"space.send", "space.send_files", "space.set_var", "space.share", "space.start", "automation.add", "automation.deliver",
-	"automation.repair", "automation.run", "automation.replay", "pack.install", "board.add", "board.comment", "board.edit",
+	"automation.hand", "automation.repair", "automation.run", "automation.replay", "pack.install", "board.add", "board.comment", "board.edit",
 	"board.finding", "board.plan", "board.update", "actor.add", "approval.always", "assertion.key_add", "grant.add", "grant.take",
 	"group.add", "join.invite", "oauth.consent", "oauth.register", "owner.add", "person.away", "policy.label",
 	"provider.add", "provider.key", "token.new")

@@ -21,6 +21,8 @@ var phrases = map[string][2]string{
 	"automation.command":      {"ran a command of an automation", "run a command of an automation"},
 	"automation.deliver":      {"took a webhook's message", "take a webhook's message"},
 	"automation.changed":      {"began a run for a change", "begin a run for a change"},
+	"automation.draft":        {"had a model draft an automation", "have a model draft an automation"},
+	"automation.hand":         {"handed a run what it waits for", "hand a run what it waits for"},
 	"automation.hook":         {"made a webhook's address", "make a webhook's address"},
 	"automation.notice":       {"looked at what happened for automations", "look at what happened for automations"},
 	"automation.off":          {"switched an automation off", "switch an automation off"},

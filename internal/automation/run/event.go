@@ -19,6 +19,7 @@ const (
 	Lost     Kind = "lost"      // nobody knows whether it acted
 	Answered Kind = "answered"  // a person answered a gate: approve, rework, cancel
 	Woke     Kind = "woke"      // what a wait waited for came
+	Handed   Kind = "handed"    // somebody hands over what a wait waits for, or will wait for
 	Ticked   Kind = "ticked"    // time passed: timers, expiries, the run's own time
 	Pausing  Kind = "paused"    // by a person
 	Resumed  Kind = "resumed"   //
@@ -99,8 +100,10 @@ func (r *Run) happen(s *Step, e Event) error {
 		if err := fits(r.nodes[s.Node], e.Output); err != nil {
 			return err
 		}
-		s.Phase, s.Output = Done, e.Output
+		s.Phase, s.Output, s.Handover = Done, e.Output, nil
 		return nil
+	case Handed:
+		return r.hand(s, e)
 	case Retried, Accepted, Passed:
 		return r.mend(s, e)
 	}

@@ -130,7 +130,7 @@ func (r *Run) tick(now time.Time) error {
 		switch {
 		case !s.Due.IsZero() && !now.Before(s.Due):
 			s.Phase = Done
-		case s.Ends.IsZero() || now.Before(s.Ends):
+		case s.Ends.IsZero() || now.Before(s.Ends) || s.Handover != nil:
 		case n.Gate != nil:
 			r.expire(n, s, n.Gate.OnExpiry, time.Duration(n.Gate.Expires), now)
 		default:

@@ -70,7 +70,9 @@ func (r *Rehearsal) play(s Step, events []Event) {
 func (r *Run) answers(s Step, then *Run) []Event {
 	was, _ := then.Step(s.Node, s.Item)
 	by, approved := was.Output["by"].(string)
-	switch n := r.nodes[s.Node]; {
+	n := r.nodes[s.Node]
+	approved = approved && n.Asks() != nil // an output of that name is none
+	switch {
 	case s.Phase == Held && was.Phase != Done && !s.Due.IsZero(), s.Phase == Held && was.Phase == Done && n.Gate == nil && !approved:
 		return []Event{{Kind: Woke, Output: was.Output}} // a time comes by itself
 	case s.Phase == Held && was.Phase == Done && approved:

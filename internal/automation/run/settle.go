@@ -62,6 +62,7 @@ func (r *Run) arrive(n *spec.Node, s *Step, now time.Time) bool {
 		s.Phase, s.Ends = Held, now.Add(time.Duration(n.Gate.Expires))
 	case n.Wait != nil:
 		r.hold(n.Wait, s, now)
+		r.receive(n, s)
 	default:
 		s.Phase, s.Due = Ready, now
 	}

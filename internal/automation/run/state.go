@@ -41,22 +41,23 @@ func (p Phase) settled() bool { return p == Done || p == Broken || p == Skipped 
 
 // Step is one node, or one item of a map.
 type Step struct {
-	Node    string
-	Item    int // of a map, -1 otherwise
-	Phase   Phase
-	Attempt int // the one that is alive or was last
-	Due     time.Time
-	Ends    time.Time // when what is held runs out
-	Reason  string    // why it is skipped, failed, unknown or held
-	Aside   bool      // skipped because a branch led elsewhere: whoever only comes after it goes on
-	Cut     bool      // skipped because something failed: a repair opens it again
-	Output  map[string]any
-	Notes   []string // feedback from a gate, oldest first
-	Refused string   // what a check said of its attempt before
-	Fence   int64
-	Tokens  int64   // that its attempts used
-	Cost    float64 // in dollars
-	Left    Rest    // when the attempt was begun: whoever takes it over gives it the same
+	Node     string
+	Item     int // of a map, -1 otherwise
+	Phase    Phase
+	Attempt  int // the one that is alive or was last
+	Due      time.Time
+	Ends     time.Time // when what is held runs out
+	Reason   string    // why it is skipped, failed, unknown or held
+	Aside    bool      // skipped because a branch led elsewhere: whoever only comes after it goes on
+	Cut      bool      // skipped because something failed: a repair opens it again
+	Output   map[string]any
+	Notes    []string // feedback from a gate, oldest first
+	Refused  string   // what a check said of its attempt before
+	Fence    int64
+	Tokens   int64     // that its attempts used
+	Cost     float64   // in dollars
+	Handover *Handover // what was handed over to a wait that did not take it yet
+	Left     Rest      // when the attempt was begun: whoever takes it over gives it the same
 }
 
 // Rest is what a run may still use.
@@ -209,7 +210,9 @@ func (r *Run) Next(now time.Time) (next Next) {
 			next.Ask = append(next.Ask, *s)
 			later(s.Ends)
 		case s.Phase == Held:
-			later(s.Ends)
+			if s.Handover == nil {
+				later(s.Ends)
+			}
 			later(s.Due)
 		case s.Phase == Ready && r.Status == Running && s.Due.After(now):
 			later(s.Due)

@@ -118,7 +118,7 @@ type Wait struct {
 	Approval  []string  `toml:"approval" json:"approval,omitempty"`   // who may say that it goes on
 	Webhook   string    `toml:"webhook" json:"webhook,omitempty"`     // a webhook trigger of this automation
 	Condition string    `toml:"condition" json:"condition,omitempty"` // a shared key that comes to exist
-	Handoff   string    `toml:"handoff" json:"handoff,omitempty"`     // an automation that hands an artifact over
+	Handoff   string    `toml:"handoff" json:"handoff,omitempty"`     // the name of what somebody hands over: the node's outputs
 	// Match holds a message of the webhook to this run: a field of the message, as "data.id", and the value that it has.
 	Match     map[string]Ref `toml:"match" json:"match,omitempty"`
 	Timeout   Duration       `toml:"timeout" json:"timeout"`

@@ -105,7 +105,8 @@ func (a *Automation) ByModel(id string) bool {
 		if n.Map != nil {
 			body = &n.Map.Body
 		}
-		turns[n.ID] = body.Turn != nil || body.Automation != nil // what another automation does is not known here
+		turns[n.ID] = body.Turn != nil || body.Automation != nil || // what another automation does is not known here,
+			n.Wait != nil && n.Wait.Handoff != "" // nor who made what is handed over
 	}
 	var look func(id string) bool
 	look = func(id string) bool {

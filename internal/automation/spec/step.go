@@ -25,6 +25,9 @@ func (c *checker) wait(n *Node, w *Wait, say func(string, ...any)) {
 		slices.Sort(causes)
 		say("it waits for %s; write one of for, until, approval, webhook, condition, handoff", cmp.Or(strings.Join(causes, " and "), "nothing"))
 	}
+	if w.Handoff != "" {
+		c.handoff(n, w, say)
+	}
 	if w.For > c.a.Limits.Time || w.Timeout > c.a.Limits.Time {
 		say("it waits longer than a run may last, %s", time.Duration(c.a.Limits.Time))
 	}
@@ -35,6 +38,32 @@ func (c *checker) wait(n *Node, w *Wait, say func(string, ...any)) {
 	if w.Webhook != "" && !slices.ContainsFunc(c.a.Triggers, hook) {
 		say("it waits for the webhook %q, which is no webhook trigger of this automation", clip(w.Webhook))
 	}
+}
+
+// handoff holds what is handed over to a name of its own, and to outputs that somebody can give.
+func (c *checker) handoff(n *Node, w *Wait, say func(string, ...any)) {
+	if !wordForm.MatchString(w.Handoff) {
+		say("handoff is %q; names have small letters, digits, - and _, and begin with a letter", clip(w.Handoff))
+	}
+	for i := range c.a.Nodes {
+		if other := &c.a.Nodes[i]; other.ID != n.ID && other.Wait != nil && other.Wait.Handoff == w.Handoff {
+			say("%s waits for the handoff %s, too: each has a name of its own", clip(other.ID), clip(w.Handoff))
+		}
+	}
+	for name, out := range n.Output {
+		if out.Artifact == "pptx" {
+			say("output %s: slides are not handed over; let a maker make them", clip(name))
+		}
+	}
+}
+
+// Handoff is the node that waits for a handoff of that name, nil when none does.
+func (a *Automation) Handoff(name string) *Node {
+	i := slices.IndexFunc(a.Nodes, func(n Node) bool { return n.Wait != nil && n.Wait.Handoff == name && name != "" })
+	if i < 0 {
+		return nil
+	}
+	return &a.Nodes[i]
 }
 
 func (c *checker) gate(n *Node, say func(string, ...any)) {

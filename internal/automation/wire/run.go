@@ -106,6 +106,8 @@ type Step struct {
 	Waits   string         `json:"waits,omitempty" jsonschema:"what it waits for"`
 	Ask     string         `json:"ask,omitempty" jsonschema:"the ask that it waits for, when it waits for one"`
 	Needs   []string       `json:"needs,omitempty" jsonschema:"the nodes that come before it"`
+	Handoff string         `json:"handoff,omitempty" jsonschema:"the name of what somebody hands over to it, while nobody did"`
+	Wants   []string       `json:"wants,omitempty" jsonschema:"what that is: the names of its outputs"`
 	Due     time.Time      `json:"due,omitzero" jsonschema:"when it goes on by itself"`
 	Input   map[string]any `json:"input,omitempty"`
 	Output  map[string]any `json:"output,omitempty"`

@@ -69,10 +69,18 @@ type Version struct {
 	Changes    string    `json:"changes,omitempty" jsonschema:"what it changes against the version that is switched on, as a diff"`
 	May        []May     `json:"may" jsonschema:"what it may do when it is switched on"`
 	Unbuilt    []string  `json:"unbuilt,omitempty" jsonschema:"what it asks for and this server cannot do: it cannot be switched on"`
+	Shape      []Shape   `json:"shape" jsonschema:"its nodes, and which come before each"`
 	Ungranted  []string  `json:"ungranted,omitempty" jsonschema:"folders in which nothing of it works until a person grants them"`
 	AddedBy    string    `json:"added_by"`
 	AddedAt    time.Time `json:"added_at"`
 	ApprovedBy string    `json:"approved_by,omitempty" jsonschema:"who switched this version on first"`
+}
+
+// Shape is a node in the picture of a definition.
+type Shape struct {
+	Node  string   `json:"node"`
+	Kind  string   `json:"kind"`
+	After []string `json:"after,omitempty"`
 }
 
 // May is one thing that an automation may do.

@@ -23,8 +23,8 @@ func Commands(k *kit.Kit) []*cobra.Command {
 switched off. You look at what it may do and switch it on with your PIN; from then on it acts as an
 actor of its own, for you, and never does more than the nodes say.`,
 	}
-	cmd.AddCommand(newCheck(k), newAdd(k), newList(k), newShow(k), newOn(k), newOff(k), newRemove(k), newRun(k), newRuns(k),
-		newRepair(k), newRehearse(k), newTicks(k), newHook(k), newHooks(k), newReplay(k))
+	cmd.AddCommand(newCheck(k), newDraft(k), newAdd(k), newList(k), newShow(k), newOn(k), newOff(k), newRemove(k), newRun(k), newRuns(k),
+		newRepair(k), newRehearse(k), newTicks(k), newHand(k), newHandoffs(k), newHook(k), newHooks(k), newReplay(k))
 	return []*cobra.Command{cmd}
 }
 
@@ -107,6 +107,7 @@ func describe(w io.Writer, v *wire.Version) {
 	if v.On {
 		fmt.Fprintf(w, "acts as: %s, for %s\n", "automation."+v.Name, v.SwitchedBy)
 	}
+	picture(w, v.Shape)
 	if len(v.May) > 0 {
 		fmt.Fprintln(w, "it may:")
 	}

@@ -74,6 +74,7 @@ assert.equal((await v2.cancelRun(second, "no")).run.status, "cancelled");
 assert.equal((await v2.listWebhookTriggers("gated")).triggers[0].trigger_id, "hook");
 assert.equal((await v2.getWebhookTrigger("gated", "hook")).trigger.provider, "generic");
 assert.deepEqual((await v2.listWebhookDeliveries("gated", "hook")).deliveries, []);
+assert.deepEqual((await v2.listHandoffs("gated")).counts, { inbox: 0, approved: 0, archived: 0, total: 0 });
 await assert.rejects(v2.get("nothing"), /404/);
 await assert.rejects(v2.retryTask(second, "put"), /403/); // a person mends
 for (const [name, call] of Object.entries({
@@ -81,7 +82,7 @@ for (const [name, call] of Object.entries({
   resume: () => v2.resume("gated"), repair: () => v2.repairRun(second, { node_id: "put" }),
   preview: () => v2.previewTaskReset(second, "put"), go: () => v2.continueTask(second, "put"), requeue: () => v2.requeueTask(second, "put"),
   claim: () => v2.claimBacklogTask(second, "t"), again: () => v2.requeueBacklogTask(second, "t"),
-  handoffs: () => v2.listHandoffs("gated"), summary: () => v2.graduationSummary(), hook: () => v2.createWebhookTrigger("gated", {}),
+  summary: () => v2.graduationSummary(), hook: () => v2.createWebhookTrigger("gated", {}),
   change: () => v2.updateWebhookTrigger("gated", "hook", {}), end: () => v2.disableWebhookTrigger("gated", "hook"),
   drop: () => v2.deleteWebhookTrigger("gated", "hook"), rotate: () => v2.rotateWebhookSecret("gated", "hook"),
   delivery: () => v2.getWebhookDelivery("gated", "hook", "d"), done: () => v2.setTaskDisposition(second, "put", "done"),
