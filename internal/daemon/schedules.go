@@ -106,7 +106,8 @@ func (d *Daemon) scheduleFindings() (out []Finding) {
 
 // measureSchedules adds what an alarm needs: that something fails, and that it has not been done for long.
 func (d *Daemon) measureSchedules() {
-	d.health.Metrics().Gauge("tandem_schedule_failed", "Whether what is scheduled failed when it was last tried, by kind.",
+	m := d.health.Metrics()
+	m.Gauge("tandem_schedule_failed", "Whether what is scheduled failed when it was last tried, by kind.",
 		func(tell func(float64, ...string)) {
 			for _, s := range d.rooms.schedule.Set() {
 				failed := 0.0
@@ -116,7 +117,7 @@ func (d *Daemon) measureSchedules() {
 				tell(failed, string(s.Kind))
 			}
 		}, "kind")
-	d.health.Metrics().Gauge("tandem_schedule_done_seconds", "When what is scheduled was last done, in seconds since 1970, by kind; 0 for never.",
+	m.Gauge("tandem_schedule_done_seconds", "When what is scheduled was last done, in seconds since 1970, by kind; 0 for never.",
 		func(tell func(float64, ...string)) {
 			for _, s := range d.rooms.schedule.Set() {
 				done := 0.0

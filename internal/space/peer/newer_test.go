@@ -36,12 +36,14 @@ func (s *seat) hears(t *testing.T, seq int64, class, clear string, words any) {
 	}
 }
 
-// A member whose program knows no labels lets somebody in whose program does: that one has them, and what neither knows goes on to the next.
+// A member whose program knows no labels lets somebody in whose program does: that one has them, and what neither knows goes on to the
+// next.
 func TestAnOlderMemberHandsOnWhatItDoesNotKnow(t *testing.T) {
 	old := newSeat("t", "seat_old", "ann", "spc")
 	old.knows = fieldsOf(older{})
 	const id = "T-00000a"
-	old.hears(t, 1, "task.add", `{"task":"`+id+`","priority":"medium"}`, map[string]any{"title": "x", "labels": []string{"billing", "easy"}, "due": "may"})
+	old.hears(t, 1, "task.add", `{"task":"`+id+`","priority":"medium"}`,
+		map[string]any{"title": "x", "labels": []string{"billing", "easy"}, "due": "may"})
 	old.hears(t, 2, "task.edit", `{"task":"`+id+`"}`, map[string]any{"title": "y", "labels": []string{"money"}, "unlabel": []string{"easy"}})
 	old.hears(t, 3, "task.edit", `{"task":"`+id+`"}`, map[string]any{"due": "june", "parent": "T-00000b"})
 

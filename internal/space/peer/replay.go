@@ -179,8 +179,8 @@ func (r *Room) reload(ctx context.Context, s *seat) error {
 	s.state, s.why, s.seq, s.hash, s.term, s.sec, s.group = fresh.state, fresh.why, fresh.seq, fresh.hash, fresh.term, fresh.sec, fresh.group
 	s.host, s.pin, s.trail, s.keyed, s.brought = fresh.host, fresh.pin, fresh.trail, fresh.keyed, fresh.brought
 	s.log, s.saved, s.moves, s.dirty = fresh.log, fresh.saved, fresh.moves, fresh.dirty
-	s.cards, s.order, s.gone, s.creator, s.terms, s.heir, s.window, s.board, s.words, s.newer = fresh.cards, fresh.order, fresh.gone, fresh.creator,
-		fresh.terms, fresh.heir, fresh.window, fresh.board, fresh.words, fresh.newer
+	s.cards, s.order, s.gone, s.creator, s.terms, s.heir = fresh.cards, fresh.order, fresh.gone, fresh.creator, fresh.terms, fresh.heir
+	s.window, s.board, s.words, s.newer = fresh.window, fresh.board, fresh.words, fresh.newer
 	s.vars, s.paths, s.profiles, s.findings, s.posted, s.unread = fresh.vars, fresh.paths, fresh.profiles, fresh.findings, fresh.posted,
 		fresh.unread
 	s.reread = false

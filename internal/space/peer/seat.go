@@ -130,7 +130,8 @@ func newSeat(tenant, id, owner, spc string) *seat {
 	return &seat{tenant: tenant, id: id, owner: owner, space: spc, state: active,
 		cards: map[seal.MemberID]seal.Card{}, gone: map[seal.MemberID]string{},
 		brought: map[seal.MemberID]int64{}, window: seal.Window{}, board: board.Board{},
-		words: map[board.TaskID]TaskWords{}, newer: map[board.TaskID][]Newer{}, knows: ourWords, vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
+		words: map[board.TaskID]TaskWords{}, newer: map[board.TaskID][]Newer{}, knows: ourWords,
+		vars: map[string]Variable{}, paths: map[string]Path{}, profiles: map[seal.MemberID]Profile{},
 		here: map[seal.MemberID]space.Presence{}, unreadable: map[seal.MemberID]int{}, queued: true,
 		changed: make(chan struct{}), poke: make(chan struct{}, 1), joins: map[string]*joining{}}
 }
