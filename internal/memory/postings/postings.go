@@ -7,6 +7,8 @@ package postings
 import (
 	"cmp"
 	"database/sql"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,23 +135,18 @@ func (s Search) Score(q text.Query) (found []text.Hit, counts map[string]int, er
 			continue
 		}
 		read += t.texts
-		weight, newest := s.Corpus.Weight(t.texts), ""
-		if !phrase && t.texts > maxPostings {
-			newest = " ORDER BY place DESC, nr DESC LIMIT " + strconv.Itoa(maxPostings)
-		}
-		rows, err := s.Tx.Query("SELECT nr, often, length, spots FROM "+s.Of+"_posting"+where+" AND term = ?"+newest,
-			append(slices.Clone(within), []byte(t.stem))...)
-		_, err = db.Collect(rows, err, func(rows *sql.Rows) (_ struct{}, err error) {
-			var nr int64
-			var often, length int
-			var where string
-			err = rows.Scan(&nr, &often, &length, &where)
-			scores[nr] += s.Corpus.Score(weight, often, length)
+		weight := s.Corpus.Weight(t.texts)
+		weigh := func(p posting) {
+			scores[p.nr] += s.Corpus.Score(weight, p.often, p.length)
 			if at := spots[t.stem]; at != nil {
-				at[nr] = readSpots(where)
+				at[p.nr] = readSpots(p.spots)
 			}
-			return struct{}{}, err
-		})
+		}
+		if !phrase && t.texts > maxPostings {
+			err = s.newest(t.stem, weigh)
+		} else {
+			_, err = s.posted(where+" AND term = ?", append(slices.Clone(within), []byte(t.stem)), weigh)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -163,6 +160,56 @@ func (s Search) Score(q text.Query) (found []text.Hit, counts map[string]int, er
 	}
 	text.Sort(hits)
 	return hits[:min(len(hits), MaxCandidates)], counts, nil
+}
+
+// posting is that a text has a term.
+type posting struct {
+	nr            int64
+	often, length int
+	spots         string
+}
+
+// posted reads postings, and says of how many texts.
+func (s Search) posted(where string, args []any, each func(posting)) (n int, err error) {
+	rows, err := s.Tx.Query("SELECT nr, often, length, spots FROM "+s.Of+"_posting"+where, args...)
+	_, err = db.Collect(rows, err, func(rows *sql.Rows) (_ struct{}, err error) {
+		var p posting
+		if err = rows.Scan(&p.nr, &p.often, &p.length, &p.spots); err == nil {
+			n++
+			each(p)
+		}
+		return struct{}{}, err
+	})
+	return n, err
+}
+
+// newest reads maxPostings of a common term, the newest of each place: what one place has of it keeps nobody from finding what lies in
+// another one. What small places leave is for those that have more.
+func (s Search) newest(stem string, each func(posting)) error {
+	below := map[int64]int64{} // of each place that may have more: what is behind this number was read
+	for _, place := range s.Places {
+		below[place] = math.MaxInt64
+	}
+	for left := maxPostings; left > 0 && len(below) > 0; {
+		share := max(left/len(below), 1)
+		for _, place := range slices.Sorted(maps.Keys(below)) {
+			one, last := s, below[place]
+			one.Places = []int64{place}
+			where, within := one.where()
+			n, err := s.posted(where+" AND term = ? AND nr < ? ORDER BY nr DESC LIMIT "+strconv.Itoa(min(share, left)),
+				append(within, []byte(stem), last), func(p posting) { below[place] = p.nr; each(p) })
+			if err != nil {
+				return err
+			}
+			if n < min(share, left) {
+				delete(below, place)
+			}
+			if left -= n; left == 0 {
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // Hit is a text that was found, by its number.

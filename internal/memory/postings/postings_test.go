@@ -42,6 +42,13 @@ func TestASearchReadsABoundedNumberOfRows(t *testing.T) {
 			}
 			_, err = Put(tx, "my", "t", 1, nr, fmt.Sprintf("owl number %d%s", nr, rare))
 		}
+		for nr := int64(0); err == nil && nr < texts; nr++ { // two in another place, many in a third one
+			place, from := int64(3), int64(2*texts)
+			if nr < 2 {
+				place, from = 2, texts+1
+			}
+			_, err = Put(tx, "my", "t", place, from+nr, "owl")
+		}
 		return err
 	})
 	if err != nil {
@@ -60,6 +67,20 @@ func TestASearchReadsABoundedNumberOfRows(t *testing.T) {
 			if Nr(h) <= texts-int64(maxPostings) {
 				t.Errorf("%d is none of the newest", Nr(h))
 			}
+		}
+		// Of several places each is heard, whatever the last one has.
+		wide := s
+		wide.Places = []int64{1, 2, 3}
+		common, _, err = wide.Score(text.Read("owl"))
+		if err != nil {
+			return err
+		}
+		of := map[int64]int{}
+		for _, h := range common {
+			of[min((Nr(h)-1)/texts, 2)]++
+		}
+		if len(common) != maxPostings || of[0] < maxPostings/3 || of[1] != 2 || of[2] < maxPostings/3 {
+			t.Errorf("of %d texts that are weighed so many lie in each place: %v", len(common), of)
 		}
 		if found, _, err := s.Score(text.Read("owl barn")); err != nil || len(found) != 1 || Nr(found[0]) != 3 {
 			t.Errorf("of a rare word %v, %v", found, err)
