@@ -64,7 +64,7 @@ func fullHouse(t *testing.T, d *Daemon, c *client.Client) {
 	// Approvals from before the journal vouched for any do not count. Left standing they made verify say that somebody changed rows.
 	// Asks that nobody answered expire by the clock beside it, soon after or soon before.
 	var told int
-	const ended = "SELECT count(*) FROM journal_event WHERE type = 'approval.expire' AND payload LIKE '%from before%'"
+	const ended = "SELECT count(*) FROM journal_event WHERE type = 'approval.expire' AND CAST(payload AS TEXT) LIKE '%from before%'"
 	if err := d.db.QueryRow(t.Context(), ended).Scan(&told); err != nil || told == 0 {
 		t.Errorf("what became of answers from before: %d events, %v", told, err)
 	}

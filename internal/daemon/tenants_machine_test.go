@@ -40,7 +40,7 @@ var reachesNothing = map[string][]string{
 	"it reads the tenant's own memory, and of files only a model that tandem fetched and keeps itself": {
 		"memory.brief", "memory.export", "memory.history", "memory.list", "memory.model", "memory.search", "memory.show"},
 	"it calls a model, which lies outside": {
-		"provider.models", "session.model_call"},
+		"automation.draft", "provider.models", "session.model_call"},
 	"it gives rows of the caller's own tenant, or hashes of the journal": {
 		"access.list", "audit.adopted", "audit.anchor", "audit.export", "audit.log", "audit.prove", "audit.show", "audit.tile",
 		"audit.verify", "automation.handoffs", "automation.hooks", "automation.list", "automation.runs", "automation.show", "automation.ticks",

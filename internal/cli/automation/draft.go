@@ -17,7 +17,7 @@ import (
 func newDraft(k *kit.Kit) *cobra.Command {
 	var in wire.DraftIn
 	cmd := &cobra.Command{
-		Use: "draft TEXT", Short: "Have a model write a definition from a sentence", Args: cobra.ExactArgs(1),
+		Use: "draft TEXT…", Short: "Have a model write a definition from a sentence", Args: cobra.MinimumNArgs(1),
 		Long: `Have the default model write a definition from a sentence: one turn, within a budget. It is stored, switched
 off, and shown with its picture and what it may do; with --name it changes an automation, and is shown as
 a diff; - reads the sentence from stdin. What is no definition, or asks for more than you may, is refused and nothing is stored.`,
@@ -25,7 +25,7 @@ a diff; - reads the sentence from stdin. What is no definition, or asks for more
 			"  tandem automation draft - < wish.txt\n" +
 			"  tandem automation draft --name morning \"ask ann before the number is kept\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.Text = args[0]
+			in.Text = strings.Join(args, " ")
 			if in.Text == "-" {
 				text, err := io.ReadAll(io.LimitReader(k.In, maxFile))
 				if err != nil {
