@@ -97,7 +97,7 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 		return 0
 	}
 	if line, ok := jjWords(root, rest); ok {
-		if err := mistyped(root, env, rest[0]); err != nil {
+		if err := mistyped(root, env, rest); err != nil {
 			return k.Fail(err)
 		}
 		code := repo.Run(ctx, k, engine, line)

@@ -39,11 +39,15 @@ func formerly(program string, words []string) (now []string, says string, code i
 	return words, "", 0
 }
 
-// mistyped says that a word is none of jj's and close to one of tandem's own, so that nobody who mistypes it is told of jj's.
-func mistyped(root *cobra.Command, env []string, word string) error {
-	root.SuggestionsMinimumDistance = 2
-	near := slices.DeleteFunc(root.SuggestionsFor(word), func(s string) bool { return s[0] != word[0] })
-	if len(word) < 5 || len(near) == 0 { // jj's own short forms are shorter
+// mistyped says that a word is none of jj's and close to one of tandem's own, or the second of a command of tandem's before its first, so
+// that nobody who mistypes it is told of jj's.
+func mistyped(root *cobra.Command, env, words []string) error {
+	word, near := words[0], turned(root, words)
+	if near == nil && len(word) >= 5 { // jj's own short forms are shorter
+		root.SuggestionsMinimumDistance = 2
+		near = slices.DeleteFunc(root.SuggestionsFor(word), func(s string) bool { return s[0] != word[0] })
+	}
+	if len(near) == 0 {
 		return nil
 	}
 	for _, c := range jjCompletions(root.Context(), env, []string{word}) {
@@ -52,4 +56,19 @@ func mistyped(root *cobra.Command, env []string, word string) error {
 		}
 	}
 	return kit.Usagef("there is no command %q; did you mean tandem %s?", word, strings.Join(near, " or tandem "))
+}
+
+// turned is the command of which two words are the second and the first.
+func turned(root *cobra.Command, words []string) []string {
+	if len(words) < 2 {
+		return nil
+	}
+	for _, group := range root.Commands() {
+		for _, c := range group.Commands() {
+			if group.Name() == words[1] && c.Name() == words[0] {
+				return []string{words[1] + " " + words[0]}
+			}
+		}
+	}
+	return nil
 }

@@ -35,10 +35,11 @@ func TestFormerCommandLines(t *testing.T) {
 // A word of tandem's own that was mistyped gets a tip with tandem's words; it got jj's.
 func TestMistypedWords(t *testing.T) {
 	for line, want := range map[string]string{
-		"tandem sesion list":  `there is no command "sesion"; did you mean tandem session?`,
-		"tandem aproval":      "did you mean tandem approvals?",
-		"tandem bookmark lst": "unrecognized subcommand 'lst'",
-		"tandem parallelise":  "unrecognized subcommand",
+		"tandem sesion list":    `there is no command "sesion"; did you mean tandem session?`,
+		"tandem aproval":        "did you mean tandem approvals?",
+		"tandem folder grant .": `there is no command "folder"; did you mean tandem grant folder?`,
+		"tandem bookmark lst":   "unrecognized subcommand 'lst'",
+		"tandem parallelise":    "unrecognized subcommand",
 	} {
 		var out bytes.Buffer
 		code := Main(strings.Fields(line), []string{"HOME=" + t.TempDir()}, strings.NewReader(""), &out, &out)
