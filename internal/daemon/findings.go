@@ -37,7 +37,7 @@ func (d *Daemon) findingsOp(ctx context.Context, _ nothing) (FindingsOut, error)
 		return out, err
 	}
 	out.Findings = append(append(out.Findings, gone...), d.sharedFindings()...)
-	for _, r := range d.health.Look() {
+	for _, r := range d.health.Look(ctx) {
 		out.Findings = append(out.Findings, Finding{r.Part, "bad", r.Text, r.Next})
 	}
 	if n := d.health.Jumps(); n > 0 && d.db.Clock().Sure {

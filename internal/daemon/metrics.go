@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 
 // measure makes the metrics. Labels are words of the program: no name, path, address or text of anybody's.
 func (d *Daemon) measure() {
-	d.health.Measure(d.Version, d.started)
+	d.health.Measure(context.Background(), d.Version, d.started)
 	m := d.health.Metrics()
 	m.Total("tandem_strangers_total", "Requests of callers that nobody knows, which were refused.",
 		func(tell func(float64, ...string)) { tell(float64(d.gate.Strangers.All())) })

@@ -17,7 +17,7 @@ type Ready struct {
 
 // readyOp is for load balancers: strangers are told yes or no, whoever is known is told why.
 func (d *Daemon) readyOp(ctx context.Context, _ nothing) (Ready, error) {
-	reasons := d.health.Look()
+	reasons := d.health.Look(ctx)
 	if len(reasons) == 0 {
 		return Ready{true}, nil
 	}

@@ -26,11 +26,14 @@ type DrawnBox struct {
 	X, Y                     int
 }
 
+// curve is a line as SVG writes it, of numbers alone.
+type curve string
+
 // Drawing is what waits for what, in pixels.
 type Drawing struct {
 	Width, Height int
 	Boxes         []DrawnBox
-	Lines         []string
+	Lines         []curve
 	More          int // that are not drawn
 }
 
@@ -60,7 +63,7 @@ func drawn(boxes []DrawnBox, after func(name string) []string) Drawing {
 
 // drawnLine is a line from the right of one box to the left of another. Through the columns between them it runs straight, in a row that
 // no box stands in.
-func drawnLine(from plot.Place, through []plot.Place, to plot.Place) string {
+func drawnLine(from plot.Place, through []plot.Place, to plot.Place) curve {
 	x := func(p plot.Place) int { return boxMargin + p.Column*(boxWidth+boxAside) }
 	y := func(p plot.Place) int { return boxMargin + p.Row*(boxHeight+boxBelow) + boxHeight/2 }
 	var b strings.Builder
@@ -86,7 +89,7 @@ func drawnLine(from plot.Place, through []plot.Place, to plot.Place) string {
 		put("H", right)
 	}
 	bend(to)
-	return b.String()
+	return curve(b.String())
 }
 
 // BoardPictureView is the board as a picture.

@@ -37,7 +37,7 @@ func TestADrawingHoldsWhatItDraws(t *testing.T) {
 	}
 	ends := regexp.MustCompile(`^M(\d+ \d+)C.* (\d+ \d+)$`)
 	for _, l := range d.Lines {
-		if m := ends.FindStringSubmatch(l); m == nil || !right[m[1]] || !left[m[2]] {
+		if m := ends.FindStringSubmatch(string(l)); m == nil || !right[m[1]] || !left[m[2]] {
 			t.Errorf("%s leads from no box, or to none", l)
 		}
 	}

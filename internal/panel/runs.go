@@ -44,9 +44,15 @@ func runRoutes(p *Panel) {
 	}
 }
 
+// handHref is where a handoff is given to a run of an automation.
+func handHref(run, name, handoff string) string {
+	return runHref(run) + "/hand?" + url.Values{"name": {name}, "handoff": {handoff}}.Encode()
+}
+
 // handInput is what somebody hands over to a run, as a JSON object.
 func handInput(v *visit) (wire.HandIn, error) {
-	in := wire.HandIn{Name: v.r.PostFormValue("name"), Handoff: v.r.PostFormValue("handoff"), Run: v.r.PathValue("id")}
+	q := v.r.URL.Query()
+	in := wire.HandIn{Name: q.Get("name"), Handoff: q.Get("handoff"), Run: v.r.PathValue("id")}
 	if s := strings.TrimSpace(v.r.PostFormValue("output")); s != "" {
 		if err := json.Unmarshal([]byte(s), &in.Output); err != nil {
 			return in, fault.New(fault.Invalid, string(wire.Hand), "what is handed over should be a JSON object: %v", err).

@@ -27,8 +27,8 @@ var addresses = map[string]bool{"Href": true, "Here": true, "Older": true, "Newe
 func poison(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		if v.Type() == reflect.TypeFor[ui.Tone]() {
-			return // one of our own five words
+		if v.Type() == reflect.TypeFor[ui.Tone]() || v.Type() == reflect.TypeFor[curve]() {
+			return // one of our own five words, or numbers
 		}
 		v.SetString(v.String() + hostile)
 	case reflect.Pointer:

@@ -16,7 +16,7 @@ import (
 var dotted = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`)
 
 // tellers are the packages that give events names of their own, beside those of operations (golden/ops), which the gate gives.
-var tellers = []string{"gate", "daemon", "tenancy", "session", "session/terminal", "session/relay", "repo/host", "compat"}
+var tellers = []string{"gate", "daemon", "server/health", "tenancy", "session", "session/terminal", "session/relay", "repo/host", "compat"}
 
 // The names of events, as they stand in the source of whoever tells them: constants, types of literals and
 // arguments of functions that tell.

@@ -66,7 +66,7 @@ func (h *Health) Alarm() {
 
 // Watch looks once, at everything. It is called when there was an alarm.
 func (h *Health) Watch(ctx context.Context) {
-	h.Look()
+	h.Look(ctx)
 	h.WatchClock(ctx)
 	if h.trouble.Load() { // the last look is too fresh: it was before this
 		time.AfterFunc(lookAgain, h.Alarm)
@@ -76,7 +76,7 @@ func (h *Health) Watch(ctx context.Context) {
 // Turn is what is looked at now and then though nobody asks. While all is well nothing is written.
 func (h *Health) Turn(ctx context.Context) {
 	if Room(h.house.Data) != nil || h.Bad() || h.trouble.Load() {
-		h.Look()
+		h.Look(ctx)
 	}
 	h.WatchClock(ctx)
 }

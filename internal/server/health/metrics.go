@@ -13,7 +13,7 @@ import (
 var buckets = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100}
 
 // Measure adds what the server and its process are like. Labels are words of the program: no name, path, address or text of anybody's.
-func (h *Health) Measure(version string, started time.Time) {
+func (h *Health) Measure(ctx context.Context, version string, started time.Time) {
 	m := h.Metrics()
 	m.Gauge("tandem_build_info", "The program that runs.",
 		func(tell func(float64, ...string)) { tell(1, version, runtime.Version(), h.house.DB.Name()) },
@@ -21,10 +21,10 @@ func (h *Health) Measure(version string, started time.Time) {
 	m.Gauge("process_start_time_seconds", "When the server started, in seconds since 1970.",
 		func(tell func(float64, ...string)) { tell(float64(started.UnixMilli()) / 1000) })
 	m.Gauge("tandem_ready", "Whether the server can do its work, as /ready says.",
-		func(tell func(float64, ...string)) { tell(yes(len(h.Look()) == 0)) })
+		func(tell func(float64, ...string)) { tell(yes(len(h.Look(ctx)) == 0)) })
 	m.Gauge("tandem_not_ready", "What keeps it from its work, by part.", func(tell func(float64, ...string)) {
 		bad := map[string]bool{}
-		for _, r := range h.Look() {
+		for _, r := range h.Look(ctx) {
 			bad[r.Part] = true
 		}
 		for _, part := range parts {
@@ -32,7 +32,7 @@ func (h *Health) Measure(version string, started time.Time) {
 		}
 	}, "part")
 	m.Total("tandem_journal_entries_total", "Entries in the journal.", func(tell func(float64, ...string)) {
-		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		ctx, cancel := context.WithTimeout(ctx, Patience)
 		defer cancel()
 		if n, err := h.house.Journal.Head(ctx); err == nil {
 			tell(float64(n))

@@ -67,7 +67,7 @@ func (h *Health) Bad() bool {
 }
 
 // Look finds what keeps the server from its work, and logs when that changes.
-func (h *Health) Look() []Reason {
+func (h *Health) Look(ctx context.Context) []Reason {
 	l := &h.look
 	l.looking.Lock()
 	defer l.looking.Unlock()
@@ -75,13 +75,13 @@ func (h *Health) Look() []Reason {
 		return l.reasons // only whoever looks changes them
 	}
 	var found []Reason
-	if err := h.writable(); err != nil {
+	if err := h.writable(ctx); err != nil {
 		found = append(found, because("database", err))
 	}
 	if err := Room(h.house.Data); err != nil {
 		found = append(found, because("disk", err))
 	}
-	found = append(found, h.missingKeys()...)
+	found = append(found, h.missingKeys(ctx)...)
 	state := h.house.DB.Clock()
 	if !state.Sure {
 		found = append(found, clockReason(state))
@@ -105,7 +105,7 @@ func (h *Health) Look() []Reason {
 
 // missingKeys are the keys that this server uses and that are not in its folder any more: it goes on with what it read, and the next
 // start would not.
-func (h *Health) missingKeys() (found []Reason) {
+func (h *Health) missingKeys(ctx context.Context) (found []Reason) {
 	l, data := &h.look, h.house.Data
 	there := installation.Present(data)
 	for _, f := range installation.Keys {
@@ -114,7 +114,7 @@ func (h *Health) missingKeys() (found []Reason) {
 			if !was {
 				l.keys = append(l.keys, f.Name)
 			}
-		case f.Name == "secret.key" && !h.secretsLost(): // a rotation may have taken them into the keyring
+		case f.Name == "secret.key" && !h.secretsLost(ctx): // a rotation may have taken them into the keyring
 		case was || f.Always:
 			found = append(found, Reason{Part: "keys", Text: f.Name + " is missing in the data folder", Next: f.Lost(data).Next})
 		}
@@ -123,20 +123,20 @@ func (h *Health) missingKeys() (found []Reason) {
 }
 
 // secretsLost says whether a secret's master key is in no keeper any more.
-func (h *Health) secretsLost() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+func (h *Health) secretsLost(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
 	defer cancel()
 	gone, err := secret.Missing(ctx, h.house.DB, h.house.Keepers)
 	return err == nil && len(gone) > 0
 }
 
 // writable writes a row anew and waits a moment for it. A database that does not come back is asked once, not each time.
-func (h *Health) writable() error {
+func (h *Health) writable(ctx context.Context) error {
 	l := &h.look
 	if l.writing == nil {
 		l.writing = make(chan error, 1)
 		go func(done chan error) {
-			done <- h.house.DB.Write(context.Background(), func(tx *db.Tx) error {
+			done <- h.house.DB.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
 				_, err := tx.Exec("UPDATE installation SET made_at = made_at WHERE one = 1")
 				return err
 			})

@@ -751,6 +751,14 @@ not run: it needs a git checkout and a job, which queue_merged.txtar has: tandem
 not run: it needs a git checkout with a remote, which queue_push.txtar has: tandem queue protect main --push origin
 not run: it needs a git checkout with a remote, which queue_push.txtar has: tandem queue push main --commit 4f2a…
 not run: it needs a git checkout and a model, which team.story and team_merged.txtar have: tandem team start "move billing to the new API" --agents 3 --check "go test ./..."
+not run: it needs a model that answers with a definition, which automation_draft.txtar has: tandem automation draft "every Monday at 9 count the files in /srv/app and keep the number"
+not run: it needs a model that answers with a definition, which automation_draft.txtar has: tandem automation draft - < wish.txt
+not run: it needs a model that answers with a definition, which automation_draft.txtar has: tandem automation draft --name morning "ask ann before the number is kept"
+not run: it needs a run that waits, which automation_handoff.txtar has: tandem automation hand weekly brief --value pages=3 --file text=brief.md
+not run: it needs a run that waits, which automation_handoff.txtar has: tandem automation hand weekly brief --run run_01k… --artifact text=research.write.text@2
+not run: it needs a run that waits, which automation_handoff.txtar has: tandem automation handoffs weekly
+not run: it needs a team that works, which team_merged.txtar has: tandem team add team_01j… "say it in the changelog"
+not run: it needs a team that works, which team_merged.txtar has: tandem team add team_01j… "say it in the docs" --name docs --after redirect --files docs
 not run: it needs a git checkout and a model, which team.story and team_merged.txtar have: tandem team list
 not run: it needs a git checkout and a model, which team.story and team_merged.txtar have: tandem team pause team_01j…
 not run: it needs a git checkout and a model, which team.story and team_merged.txtar have: tandem team plan team_01j… > plan.json
