@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"tandem/internal/fault"
@@ -145,7 +146,13 @@ func (t Tools) run(ctx context.Context, dir, program string, args ...string) (st
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	out, complaint := bounded{most: cmp.Or(t.limit, mostOutput), full: cancel}, bounded{most: 64 << 10}
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, t.in, &out, &complaint, time.Second
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, t.in, &out, &complaint, 2*time.Second
+	cmd.Cancel = func() error { // git takes its locks away when it is asked to end; killed it leaves them, and nobody commits there any more
+		if cmd.Process.Signal(syscall.SIGTERM) == nil {
+			return nil
+		}
+		return cmd.Process.Kill() // no such signal here
+	}
 	if t.to != nil {
 		cmd.Stdout = t.to
 	}

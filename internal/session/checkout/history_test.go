@@ -1,14 +1,17 @@
 package checkout_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/session/checkout"
+	"tandem/internal/testenv"
 )
 
 func committed(t *testing.T) *place {
@@ -18,6 +21,38 @@ func committed(t *testing.T) *place {
 	p.run(p.repo, "git", "add", "-A")
 	p.run(p.repo, "git", "commit", "-qm", "first")
 	return p
+}
+
+// What is given up in the middle leaves no lock of git's behind: it kept everybody from ever committing there again.
+func TestWhatIsGivenUpLeavesNoLock(t *testing.T) {
+	p := committed(t)
+	base, by := p.run(p.repo, "git", "rev-parse", "HEAD"), checkout.Author{Name: "a", Mail: "a@b"}
+	on := checkout.Line{Branch: "main", Parents: []string{base}}
+	huge := filepath.Join(p.repo, "huge") // git is at it for a while
+	p.write("app/huge", "")
+	if err := os.Truncate(huge, 2<<30); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.tools.Commit(ctx, p.repo, base, on, "huge", by)
+		ended <- err
+	}()
+	lock := filepath.Join(p.repo, ".git", "index.lock")
+	testenv.Eventually(t, "git is at it", time.Minute, func() bool { _, err := os.Stat(lock); return err == nil })
+	cancel()
+	if err := <-ended; err == nil {
+		t.Fatal("it was not given up")
+	}
+	p.gone(lock)
+	if err := os.Remove(huge); err != nil {
+		t.Fatal(err)
+	}
+	p.write("app/b.txt", "b\n")
+	if _, err := p.tools.Commit(t.Context(), p.repo, base, on, "small", by); err != nil {
+		t.Errorf("the next commit: %v", err)
+	}
 }
 
 // Whoever can write refs can have git show another commit in place of one. What is checked and looked at is the commit itself.
