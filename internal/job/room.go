@@ -73,6 +73,8 @@ type Room struct {
 	born time.Time // of this run: a turn that was prompted before may have been cut off
 	base context.Context
 	live map[string]*worker
+	// lines are the queues that are watched, and how many of each wait.
+	lines map[line]int
 	// unheld are those of which it was said that they do not count.
 	unheld map[string]bool
 	all    sync.WaitGroup
@@ -96,7 +98,7 @@ var (
 
 // New makes the room. It does nothing until Run; what it does not own is given before.
 func New(d *db.DB, j *journal.Journal, log *slog.Logger, p People) *Room {
-	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, unheld: map[string]bool{},
+	return &Room{DB: d, Journal: j, Log: log, people: p, live: map[string]*worker{}, lines: map[line]int{}, unheld: map[string]bool{},
 		Step: func(*Job) {}, Begun: func() {}, Disk: maxDisk,
 		Train: DefaultTrain, Limit: time.Minute,
 		Fell:   func(context.Context, string) error { return nil },

@@ -126,7 +126,7 @@ func TestWhoLeadsAQueueCounts(t *testing.T) {
 	})
 	leads := func(train *wire.Train, want string) {
 		t.Helper()
-		if id, err := r.first(t.Context(), j, train); err != nil || id != want {
+		if id, err := r.first(t.Context(), j.line(), train); err != nil || id != want {
 			t.Errorf("%s leads, and it should be %s: %v", id, want, err)
 		}
 	}

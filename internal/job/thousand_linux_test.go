@@ -60,6 +60,7 @@ func TestAThousandJobsGetIntoTheBranch(t *testing.T) {
 		}
 		s.Train = 1 + chance.IntN(6)
 		s.serve()
+		t.Logf("batch %d: %s, %d servers died", batch, time.Since(began).Round(time.Second), s.died)
 		for _, id := range s.jobs[from:] {
 			switch j := s.read(id); {
 			case j.State == wire.Merged && s.Tools.Holds(t.Context(), s.repo, "main", j.Commit):

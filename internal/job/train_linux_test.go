@@ -37,9 +37,10 @@ type station struct {
 	died  int
 	at    int
 	over  int // jobs that a serve before is done with
+	fence int64
 }
 
-// nobody answers for sessions: what goes back to an agent stops there.
+// nobody answers for sessions: what goes back to an agent stops there, and workspaces are taken back by the room itself.
 type nobody struct{}
 
 func (nobody) Invoke(_ context.Context, name string, in any) (any, error) {
@@ -50,6 +51,7 @@ func (nobody) Invoke(_ context.Context, name string, in any) (any, error) {
 		if name == string(sessionGet) {
 			return &session.Session{ID: in.ID}, nil
 		}
+		return nil, op.NoSuch("session", in.ID)
 	}
 	return nil, fault.New(fault.Conflict, name, "nobody works here")
 }
@@ -108,25 +110,33 @@ func (s *station) addOn(on, name, check string, files map[string]string) {
 	}
 }
 
+// server is the next server on the rows of a station: a later one than all before.
+func (s *station) server() *Room {
+	s.t.Helper()
+	jn := s.Journal
+	if !s.seal {
+		_, key, err := ed25519.GenerateKey(nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		jn = journal.New(s.DB, key)
+	}
+	s.fence++
+	r := New(s.DB, jn, slog.New(slog.NewTextHandler(s.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), everybody)
+	r.Sealed = s.seal
+	r.Rooms, r.Tools, r.Box, r.Folder, r.Train = nobody{}, checkout.Tools{Env: s.env}, s.Box, s.Folder, s.Train
+	r.Owner = owner.Server{ID: fmt.Sprint(s.fence), Fence: s.fence}
+	r.TakeBack = func(_ context.Context, _, path string) error { return os.RemoveAll(path) }
+	return r
+}
+
 // serve runs servers, one after the other, until every job is merged or stopped.
 func (s *station) serve() {
 	s.t.Helper()
-	_, key, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	open, end := slices.Clone(s.jobs[s.over:]), time.Now().Add(3*time.Minute)
-	for fence := int64(1); ; fence++ {
+	for {
 		ctx, cancel := context.WithCancel(s.t.Context())
-		jn := journal.New(s.DB, key)
-		if s.seal {
-			jn = s.Journal
-		}
-		r := New(s.DB, jn, slog.New(slog.DiscardHandler), everybody)
-		r.Sealed = s.seal
-		r.Rooms, r.Tools, r.Box, r.Folder, r.Train = nobody{}, checkout.Tools{Env: s.env}, s.Box, s.Folder, s.Train
-		r.Owner = owner.Server{ID: fmt.Sprint(fence), Fence: fence}
-		r.TakeBack = func(_ context.Context, _, path string) error { return os.RemoveAll(path) }
+		r := s.server()
 		r.Step = func(j *Job) {
 			line, err := r.waiting(context.WithoutCancel(ctx), "t", s.repo, "main")
 			q, wrong := r.queue(context.WithoutCancel(ctx), "t", s.repo, "main")
@@ -144,7 +154,7 @@ func (s *station) serve() {
 		go func() { ended <- r.Run(ctx) }()
 		for ; len(open) > 0 && ctx.Err() == nil; pause(ctx, nil, 10*time.Millisecond) {
 			if time.Now().After(end) {
-				s.t.Fatalf("nothing was done for three minutes, and %d jobs wait", len(open))
+				s.t.Fatalf("nothing was done for three minutes, and %d jobs wait: %s", len(open), s.explain(open))
 			}
 			left := len(open)
 			open = slices.DeleteFunc(open, func(id string) bool {
@@ -168,6 +178,20 @@ func (s *station) serve() {
 			return
 		}
 	}
+}
+
+// explain says of jobs that wait where they stand, and how their queue does.
+func (s *station) explain(open []string) string {
+	var out strings.Builder
+	q, err := s.queue(s.t.Context(), "t", s.repo, "main")
+	said, _ := json.Marshal(q)
+	fmt.Fprintf(&out, "main at %s, queue %s %v", s.git("rev-parse", "main"), said, err)
+	for _, id := range open {
+		j := s.read(id)
+		fmt.Fprintf(&out, "\n%s is %s at %.12s on %.12s (%s), on %q held %v, altered %v", id, j.State, j.Commit, j.Base, j.Reason, j.On, j.Held,
+			j.Altered)
+	}
+	return out.String()
 }
 
 // stuck says that a job waits in the queue for one below it that went back.

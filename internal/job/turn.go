@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"slices"
-	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -17,10 +16,10 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 	if err != nil {
 		return err
 	}
-	if first, err := r.first(ctx, j, q.Train); err != nil {
+	if first, err := r.first(ctx, j.line(), q.Train); err != nil {
 		return err
 	} else if first != j.ID {
-		pause(ctx, w.woken, 2*time.Second)
+		r.waits(ctx, j, w)
 		return nil
 	}
 	line, err := r.waiting(ctx, j.Tenant, j.Repo, j.Onto)
@@ -28,7 +27,7 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 		return err
 	}
 	if leads(q.Train, line) != j.ID { // nor does it look at the branch, which the first one may be moving
-		pause(ctx, w.woken, 2*time.Second)
+		pause(ctx, w.woken, lookAgain)
 		return nil
 	}
 	tip := r.tip(ctx, j.Repo, j.Onto)
@@ -36,7 +35,7 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 		return err
 	}
 	if q.Paused {
-		pause(ctx, w.woken, 2*time.Second)
+		pause(ctx, w.woken, lookAgain)
 		return nil
 	}
 	if q.Train != nil {
@@ -129,19 +128,8 @@ func (r *Room) joins(ctx context.Context, j *Job, tip string) error {
 	return err
 }
 
-// others wakes those who wait in the same queue.
-func (r *Room) others(ctx context.Context, j *Job) {
-	var line []*Job
-	if err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		line, err = r.queued(tx, j.Tenant, j.Repo, j.Onto)
-		return err
-	}); err != nil {
-		return // they look by themselves, a little later
-	}
-	for _, other := range line {
-		r.wake(other.Tenant, other.ID)
-	}
-}
+// others wakes who leads the queue now; the rest of it waits for that.
+func (r *Room) others(ctx context.Context, j *Job) { r.leader(ctx, j.line()) }
 
 // waiting is who waits in a queue, in order.
 func (r *Room) waiting(ctx context.Context, tenant, repo, branch string) ([]*Job, error) {
@@ -157,10 +145,10 @@ func (r *Room) waiting(ctx context.Context, tenant, repo, branch string) ([]*Job
 }
 
 // first is who leads a queue, for the many who do not: only rows up to it are held against the journal.
-func (r *Room) first(ctx context.Context, j *Job, t *wire.Train) (id string, err error) {
+func (r *Room) first(ctx context.Context, at line, t *wire.Train) (id string, err error) {
 	err = r.view(ctx, func(tx *db.Tx) error {
 		id = ""
-		all, err := r.queued(tx, j.Tenant, j.Repo, j.Onto)
+		all, err := r.queued(tx, at.tenant, at.repo, at.branch)
 		if err != nil {
 			return err
 		}
