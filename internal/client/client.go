@@ -179,7 +179,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 		req.Header.Set("Tandem-Recovery", c.code)
 	}
 	resp, err := c.watched(req)
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+	if CutOff(err) {
 		return nil, fault.New(fault.Unavailable, "client", "tandem at %s ended, or was cut off, before it answered: %w", c.where, err).
 			WithNext("look whether it happened before you repeat it: tandem audit log")
 	}
@@ -214,6 +214,11 @@ func (c *Client) unreachable(err error) error {
 // Absent reports whether an error means that nobody listens.
 func Absent(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// CutOff reports whether an error means that the server ended while it was asked: a look may be repeated then, an act may have happened.
+func CutOff(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
 func problem(resp *http.Response) error {

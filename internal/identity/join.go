@@ -46,6 +46,9 @@ func (r *Room) joinOps() []op.Op {
 	}
 }
 
+// InvitationOver is the reason of a refusal that who has joined already need not mind.
+const InvitationOver = "invitation over"
+
 // Check refuses names and nonces that nobody should be asked to approve.
 func (in EnterIn) Check() error {
 	if len(in.Nonce) < 32 || len(in.Nonce) > 128 {
@@ -66,6 +69,7 @@ func (r *Room) redeem(ctx context.Context, tx *db.Tx, in RedeemIn) (MintOut, err
 	switch {
 	case db.NoRows(err):
 		return MintOut{}, fault.New(fault.Denied, "join.redeem", "this invitation is not known, was used already or is too old").
+			With("reason", InvitationOver).
 			WithNext("ask the server's owner for a new one (tandem invite), or join without one and wait for approval")
 	case err != nil:
 		return MintOut{}, err

@@ -41,6 +41,10 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token, name string) (
 			fmt.Fprintf(k.Err, "%s\nserver:  %s %s\nrequest: %s, as the person who approves it sees it\nwaiting until somebody there approves "+
 				"it; interrupted, the same command goes on waiting\n", q.Words, q.Server.Host, q.Server.Key, q.Key)
 		})
+		if f := (*fault.Error)(nil); reach.Trusted && errors.As(err, &f) && f.Data["reason"] == identity.InvitationOver {
+			fmt.Fprintf(k.Err, "that invitation was used already; this machine has joined %s and goes on as it is known there\n", a.Host)
+			return "", nil
+		}
 		if err != nil {
 			return "", err
 		}

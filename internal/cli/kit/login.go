@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/internal/server/wire"
-
+	"tandem/internal/client"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
 	login "tandem/internal/login/wire"
 	"tandem/internal/op"
+	"tandem/internal/server/wire"
 )
 
 // Login is the server elsewhere that this command is for, nil for this machine's own: the one that --server or TANDEM_SERVER names,
@@ -77,6 +77,12 @@ func (k *Kit) findLogin(ctx context.Context) (*login.Login, error) {
 		return nil, err
 	}
 	all, err := op.Do(ctx, c, login.List, struct{}{})
+	if client.CutOff(err) { // it ended as this command came: a look is repeated, and starts it
+		if c, err = k.Own(ctx); err != nil {
+			return nil, err
+		}
+		all, err = op.Do(ctx, c, login.List, struct{}{})
+	}
 	switch {
 	case !must && (fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) || Unnamed(err)): // whoever may not know of logins has none
 		return nil, nil
