@@ -46,9 +46,14 @@ func (r *Room) car(ctx context.Context, q *wire.Queue, together []*Job, j *Job, 
 			return c, nil
 		}
 	}
-	if r.people.Known(ctx, j.Tenant, j.ApprovedBy) != nil || !r.Tools.Holds(ctx, j.Repo, held, j.Base) ||
-		r.Tools.Holds(ctx, j.Repo, prev, j.Commit) {
+	if r.people.Known(ctx, j.Tenant, j.ApprovedBy) != nil {
 		return c, nil
+	}
+	if has, err := r.Tools.Has(ctx, j.Repo, held, j.Base); err != nil || !has {
+		return c, err
+	}
+	if in, err := r.Tools.Has(ctx, j.Repo, prev, j.Commit); err != nil || in {
+		return c, err
 	}
 	commit := j.Commit
 	if prev != j.Base {

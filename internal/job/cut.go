@@ -63,6 +63,8 @@ func (r *Room) cutOff(ctx context.Context, j *Job, t *session.Turn) Event {
 	s, err := r.program(ctx, j)
 	switch {
 	case err != nil || s == nil:
+	case t.StartedAt == nil && s.State == terminal.Crashed: // it had crashed before the turn reached it, and nobody had seen that yet
+		return Event{Kind: WasCut, Text: "its program had ended: " + fault.Clip(t.Reason, 300)}
 	case s.Outcome == terminal.CrashOutcome:
 		return Event{Kind: WasCut, Text: "its program ended: " + fault.Clip(t.Reason, 300)}
 	case s.Outcome == terminal.LimitedOutcome:

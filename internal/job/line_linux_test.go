@@ -2,6 +2,10 @@ package job
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -59,6 +63,42 @@ func TestThoseWhoWaitInAQueueDoNotLook(t *testing.T) {
 		if n := looks(id); n != 1 {
 			t.Errorf("%s was looked at %d times while it waited, want once", id, n)
 		}
+	}
+}
+
+// Where git cannot say where the branch stands, since the machine is too busy for it, nothing is decided by that: an approved job left its
+// queue because "the branch is not there any more", and a protected one was paused because somebody had moved it.
+func TestABusyMachineDecidesNothing(t *testing.T) {
+	for _, protected := range []bool{false, true} {
+		t.Run(fmt.Sprint("protected ", protected), func(t *testing.T) {
+			s := newStation(t)
+			s.add("a", "true", map[string]string{"a.txt": "a"})
+			if _, err := s.set(op.WithCaller(t.Context(), op.Caller{Tenant: "t"}), wire.QueueIn{Folder: s.repo, Branch: "main"},
+				func(q *wire.Queue, tip string) { q.Protected, q.Tip = protected, tip }); err != nil {
+				t.Fatal(err)
+			}
+			git, err := exec.LookPath("git")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\ncase \"$*\" in\n*rev-parse*) kill -9 $$ ;;\nesac\nexec "+git+
+				" \"$@\"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			path := os.Getenv("PATH")
+			t.Setenv("PATH", dir+string(os.PathListSeparator)+path)
+			if err := s.advance(t.Context(), s.read("job_a"), &worker{woken: make(chan struct{}, 1)}); err == nil {
+				t.Error("nobody said that git could not say")
+			}
+			q, err := s.queue(t.Context(), "t", s.repo, "main")
+			if j := s.read("job_a"); err != nil || j.State != wire.Queued || q.Paused {
+				t.Errorf("it is %s: %s; the queue: %s %v", j.State, j.Reason, q.Reason, err)
+			}
+			t.Setenv("PATH", path)
+			s.serve()
+			s.judge(map[string]string{"a": ""})
+		})
 	}
 }
 

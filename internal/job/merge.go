@@ -76,7 +76,11 @@ func (r *Room) arrive(ctx context.Context, j *Job, by string) (Event, error) {
 	branch := "refs/heads/" + j.Onto
 	tip := ""
 	if j.Onto != "" {
-		tip = r.Tools.Tip(ctx, j.Repo, branch)
+		at, err := r.Tools.At(ctx, j.Repo, branch)
+		if err != nil {
+			return e, err
+		}
+		tip = at
 	}
 	out, err := r.Tools.Out(ctx, j.Repo, j.Onto)
 	if err != nil {

@@ -3,9 +3,11 @@ package job
 import (
 	"context"
 	"testing"
+	"time"
 
 	"tandem/internal/fault"
 	"tandem/internal/job/wire"
+	"tandem/internal/session"
 	"tandem/internal/session/terminal"
 )
 
@@ -28,4 +30,32 @@ func TestAnAgentComesBackInItsOwnSession(t *testing.T) {
 			t.Errorf("%s comes back: %v", session, err)
 		}
 	}
+}
+
+// A turn that came to a program that had crashed already, which nobody had seen yet, is begun again: the job was stopped.
+func TestATurnForACrashedProgramIsBegunAgain(t *testing.T) {
+	j := &Job{Job: wire.Job{ID: "job_1", Agent: "claude", Session: "ses_1"}}
+	began := time.Unix(2, 0)
+	for what, c := range map[string]struct {
+		seat  terminal.Seat
+		turn  session.Turn
+		again bool
+	}{
+		"crashed before":   {terminal.Seat{Session: "ses_1", State: terminal.Crashed}, session.Turn{}, true},
+		"crashed later":    {terminal.Seat{Session: "ses_1", State: terminal.Crashed}, session.Turn{StartedAt: &began}, false},
+		"closed by people": {terminal.Seat{Session: "ses_1", State: terminal.Closed}, session.Turn{}, false},
+	} {
+		r := &Room{Rooms: seats{c.seat}}
+		c.turn.State, c.turn.CreatedAt, c.turn.Reason = session.Failed, time.Unix(1, 0), "the session is not live"
+		if e := r.cutOff(t.Context(), j, &c.turn); (e.Kind == WasCut) != c.again {
+			t.Errorf("%s: %+v", what, e)
+		}
+	}
+}
+
+// seats are live.
+type seats []terminal.Seat
+
+func (s seats) Invoke(context.Context, string, any) (any, error) {
+	return terminal.SeatsOut{Sessions: s}, nil
 }

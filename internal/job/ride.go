@@ -10,8 +10,12 @@ import (
 // ride takes a train one step further.
 func (r *Room) ride(ctx context.Context, j *Job, q *wire.Queue, line []*Job, tip string, w *worker) error {
 	t := q.Train
-	if t.Landing != "" && (tip == t.Landing || r.Tools.Holds(ctx, j.Repo, tip, t.Landing)) {
-		return r.landed(ctx, j, t, line, tip)
+	if t.Landing != "" && tip != "" {
+		if there, err := r.Tools.Has(ctx, j.Repo, tip, t.Landing); err != nil {
+			return err
+		} else if there {
+			return r.landed(ctx, j, t, line, tip)
+		}
 	}
 	if why, err := r.broken(ctx, j, t, line, tip); err != nil || why != "" {
 		if err != nil {
@@ -27,7 +31,9 @@ func (r *Room) ride(ctx context.Context, j *Job, q *wire.Queue, line []*Job, tip
 	case t.Landing == "":
 		return r.trained(ctx, j, t, "lands", nil, func(t *wire.Train) { t.Landing = lands(t) })
 	}
-	if err := r.Tools.Genuine(ctx, j.Repo, t.Base, t.Landing, false); err != nil {
+	if err := r.Tools.Genuine(ctx, j.Repo, t.Base, t.Landing, false); fault.Is(err, fault.Unavailable) {
+		return err
+	} else if err != nil {
 		return r.ends(ctx, j, t, fault.Public(err).Msg, t.Cars[0].Job) // the first one says so where it comes alone
 	}
 	if err := r.Tools.Move(ctx, j.Repo, "refs/heads/"+j.Onto, t.Landing, t.Base); err != nil {

@@ -133,7 +133,11 @@ func (s *station) server() *Room {
 // serve runs servers, one after the other, until every job is merged or stopped.
 func (s *station) serve() {
 	s.t.Helper()
-	open, end := slices.Clone(s.jobs[s.over:]), time.Now().Add(3*time.Minute)
+	patience := 3 * time.Minute
+	if testenv.Soak() {
+		patience = 15 * time.Minute // what runs for hours shares its machine
+	}
+	open, end := slices.Clone(s.jobs[s.over:]), time.Now().Add(patience)
 	for {
 		ctx, cancel := context.WithCancel(s.t.Context())
 		r := s.server()
@@ -154,7 +158,7 @@ func (s *station) serve() {
 		go func() { ended <- r.Run(ctx) }()
 		for ; len(open) > 0 && ctx.Err() == nil; pause(ctx, nil, 10*time.Millisecond) {
 			if time.Now().After(end) {
-				s.t.Fatalf("nothing was done for three minutes, and %d jobs wait: %s", len(open), s.explain(open))
+				s.t.Fatalf("nothing was done for %s, and %d jobs wait: %s", patience, len(open), s.explain(open))
 			}
 			left := len(open)
 			open = slices.DeleteFunc(open, func(id string) bool {
@@ -162,7 +166,7 @@ func (s *station) serve() {
 				return j.State == wire.Merged || j.State == wire.Stopped || s.stuck(j)
 			})
 			if len(open) < left {
-				end = time.Now().Add(3 * time.Minute)
+				end = time.Now().Add(patience)
 			}
 		}
 		over := ctx.Err() == nil

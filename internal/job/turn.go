@@ -30,7 +30,11 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 		pause(ctx, w.woken, lookAgain)
 		return nil
 	}
-	tip := r.tip(ctx, j.Repo, j.Onto)
+	// What git cannot say now is no word about the branch: a job left its queue because the machine was too busy for git.
+	tip, err := r.Tools.At(ctx, j.Repo, "refs/heads/"+j.Onto)
+	if err != nil {
+		return err
+	}
 	if q, err = r.look(ctx, j, tip); err != nil {
 		return err
 	}
@@ -46,17 +50,22 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 	} else if err != nil {
 		return err
 	}
+	if tip == "" {
+		return r.unqueue(ctx, j, "the branch "+j.Onto+" is not there any more")
+	}
 	out, err := r.Tools.Out(ctx, j.Repo, j.Onto)
+	if err != nil {
+		return err
+	}
+	holds, err := r.Tools.Has(ctx, j.Repo, tip, j.Commit)
 	switch {
 	case err != nil:
 		return err
-	case tip == "":
-		return r.unqueue(ctx, j, "the branch "+j.Onto+" is not there any more")
 	case out:
 		return r.unqueue(ctx, j, "the branch "+j.Onto+" is checked out: it is not moved under somebody's files")
-	case r.Tools.Holds(ctx, j.Repo, tip, j.Commit) && !j.mayMerge():
+	case holds && !j.mayMerge():
 		return r.unqueue(ctx, j, "the branch "+j.Onto+" holds it already, and tandem did not bring it there")
-	case r.Tools.Holds(ctx, j.Repo, tip, j.Commit): // it arrived before the server ended
+	case holds: // it arrived before the server ended
 		return r.arrived(ctx, j, q)
 	}
 	if t, err := r.couple(ctx, q, line, tip); err != nil {
@@ -74,7 +83,9 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 		r.others(ctx, j) // it may have left the queue
 		return err
 	}
-	if err := r.Tools.Genuine(ctx, j.Repo, j.Base, j.Commit, false); err != nil {
+	if err := r.Tools.Genuine(ctx, j.Repo, j.Base, j.Commit, false); fault.Is(err, fault.Unavailable) {
+		return err
+	} else if err != nil {
 		return r.failed(ctx, j, err)
 	}
 	// The branch is moved before the row, and only from where it was checked; the row follows, also after a crash.

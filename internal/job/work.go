@@ -275,7 +275,13 @@ func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
 	if err != nil {
 		return r.after(ctx, j, r.failure(j, err))
 	}
-	if now := r.tip(ctx, j.Repo, j.Onto); r.merged(ctx, j, now, append(own, head)...) {
+	now := ""
+	if j.Onto != "" {
+		if now, err = r.Tools.At(ctx, j.Repo, "refs/heads/"+j.Onto); err != nil {
+			return err
+		}
+	}
+	if r.merged(ctx, j, now, append(own, head)...) {
 		return r.after(ctx, j, Event{Kind: Failed, Tip: now, Text: fmt.Sprintf("during the turn the branch %s moved to %s, which holds "+
 			"work of this job, and nobody merged it with tandem; look at it: git -C %s log %s", j.Onto, now, quoted(j.Repo), now)})
 	}

@@ -142,6 +142,7 @@ func below(repo, path, folder string) (string, error) {
 
 // run runs a program of the person's and returns what it printed; its complaint is the error.
 func (t Tools) run(ctx context.Context, dir, program string, args ...string) (string, error) {
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -174,6 +175,10 @@ func (t Tools) run(ctx context.Context, dir, program string, args ...string) (st
 		}
 		if errors.Is(err, exec.ErrNotFound) {
 			return "", fault.New(fault.Conflict, "session.checkout", "%s is not installed", program).WithNext("install it")
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) && whole.Err() == nil {
+			return "", fault.New(fault.Unavailable, "session.checkout", "%s did not end within %s", filepath.Base(program), most).
+				WithNext("see what keeps this machine busy, and say it again")
 		}
 		return "", fault.New(fault.Conflict, "session.checkout", "%s: %s", filepath.Base(program), strings.TrimSpace(complaint.String()))
 	}

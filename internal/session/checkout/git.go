@@ -19,8 +19,11 @@ func branchOf(name string) string { return "tandem/" + name }
 func (t Tools) git(ctx context.Context, dir string, args ...string) (string, error) {
 	set := []string{"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgsign=false",
 		"-c", "core.commitGraph=false", "-c", "advice.graftFileDeprecated=false", "-c", "submodule.recurse=false"}
-	// Nothing is configured where this fails, and the command that follows says what is wrong.
-	own, _ := Tools{Env: t.Env}.run(ctx, dir, "git", "-c", "core.fsmonitor=false", "config", "--list", "--show-scope", "--name-only")
+	// Nothing is configured where this fails, and the command that follows says what is wrong. Where it was given up, something may be.
+	own, err := Tools{Env: t.Env}.run(ctx, dir, "git", "-c", "core.fsmonitor=false", "config", "--list", "--show-scope", "--name-only")
+	if ctx.Err() != nil || fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Exhausted) {
+		return "", err
+	}
 	for line := range strings.SplitSeq(own, "\n") {
 		scope, key, _ := strings.Cut(line, "\t")
 		if scope != "local" && scope != "worktree" {

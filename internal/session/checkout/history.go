@@ -258,10 +258,16 @@ func (t Tools) Unsaved(ctx context.Context, repo string) (n int64) {
 	return n
 }
 
-// Tip is where a ref stands; "" when there is none.
+// Tip is where a ref stands; "" when there is none, or where nobody can say: what is decided by that asks At.
 func (t Tools) Tip(ctx context.Context, repo, ref string) string {
 	at, _ := t.git(ctx, repo, "rev-parse", "--verify", "--quiet", ref+"^{commit}") // it fails where there is none
 	return at
+}
+
+// At is where a ref stands; "" when there is none, and an error where nobody can say now.
+func (t Tools) At(ctx context.Context, repo, ref string) (string, error) {
+	t.unsure = true
+	return t.git(ctx, repo, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 }
 
 // Tree is git's name for the files of a commit.
@@ -269,10 +275,16 @@ func (t Tools) Tree(ctx context.Context, repo, commit string) (string, error) {
 	return t.git(ctx, repo, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
 }
 
-// Holds says whether a commit is in the history of another one.
+// Holds says whether a commit is in the history of another one, as far as anybody can say: what is decided by that asks Has.
 func (t Tools) Holds(ctx context.Context, repo, later, earlier string) bool {
 	_, err := t.git(ctx, repo, "merge-base", "--is-ancestor", earlier, later)
 	return err == nil
+}
+
+// Has says whether a commit is in the history of another one, or that nobody can say now.
+func (t Tools) Has(ctx context.Context, repo, later, earlier string) (bool, error) {
+	left, err := t.git(ctx, repo, "rev-list", "--max-count=1", earlier, "^"+later)
+	return err == nil && left == "", err
 }
 
 // Out says whether a branch is checked out somewhere, so that moving it would leave files behind.
