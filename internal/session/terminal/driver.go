@@ -157,6 +157,22 @@ func (d *Driver) present(ctx context.Context, id string) *seat {
 	return d.live(id)
 }
 
+// stays says that a session's program is there. One that ended has a live side for a moment: until that was told, and after a start of
+// the server until somebody looked at its terminal.
+func (d *Driver) stays(ctx context.Context, id string) bool {
+	s := d.present(ctx, id)
+	if s == nil || !s.view().State.Gone() {
+		return s != nil
+	}
+	limited, cancel := context.WithTimeout(ctx, d.Wait)
+	defer cancel()
+	select {
+	case <-s.done:
+	case <-limited.Done():
+	}
+	return d.live(id) != nil
+}
+
 // adopt takes up a seat after a start: its program runs on, or its terminal is gone and the conversation is resumed. A machine that goes
 // down may end terminals before the server, which then saw them go: they come back, too.
 func (d *Driver) adopt(ctx context.Context, r *row) error {

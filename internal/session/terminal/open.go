@@ -202,7 +202,7 @@ func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string,
 		return Seat{}, fault.New(fault.Conflict, "session.open", "the name %s is taken", in.Name)
 	case old.Relay != "" && in.Relay == "":
 		return Seat{}, owned(old)
-	case d.present(ctx, old.Session) != nil:
+	case d.stays(ctx, old.Session):
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is open already", in.Name).WithNext("send to it, or close it first")
 	case in.Agent != old.Agent:
 		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).

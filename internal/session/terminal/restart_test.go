@@ -77,3 +77,21 @@ func (h *house) yes(id string) error {
 	yes := approval.DecideIn{ID: id, Verdict: approval.Approve, Digest: a.Digest, Pages: a.PageDigests()}
 	return h.c.WithPIN(pin).Call(h.t.Context(), "approval.decide", yes, nil)
 }
+
+// A program that had ended before the server did is started again at once when that is back: it was said to be open already until the new
+// server had looked at its terminal, and a job that wanted to go on in that moment was stopped.
+func TestWhatHadEndedIsOpenedRightAfterARestart(t *testing.T) {
+	h := newHouse(t)
+	h.open("fixer")
+	kill(t, h.tmux("list-panes", "-t", "=ccm-fixer:", "-F", "#{pane_pid}"))
+	h.eventually("it is gone", func() bool { return h.seat("fixer").State.Gone() })
+	for range 5 {
+		h.stop(os.Kill)
+		h.start()
+		var s terminal.Seat
+		h.call("session.open", terminal.OpenIn{Name: "fixer", Resume: true}, &s)
+		want(t, "state", s.State, terminal.Ready)
+		kill(t, h.tmux("list-panes", "-t", "=ccm-fixer:", "-F", "#{pane_pid}"))
+		h.eventually("it is gone", func() bool { return h.seat("fixer").State.Gone() })
+	}
+}
