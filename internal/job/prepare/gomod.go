@@ -97,6 +97,9 @@ func (m *maker) module(ctx context.Context, s sum, into string) error {
 	if hash, err := dirhash.HashZip(file+".zip", dirhash.Hash1); err != nil || hash != s.hash {
 		return forged(s.Path+" "+s.Version.Version, "go.sum")
 	}
+	if err := m.measureZip(s.Path+" "+s.Version.Version, file+".zip"); err != nil {
+		return err
+	}
 	if err := zip.Unzip(filepath.Join(into, filepath.FromSlash(name)+"@"+version), s.Version, file+".zip"); err != nil {
 		return bad("%s %s is no module: %.200s", s.Path, s.Version.Version, err)
 	}

@@ -1,6 +1,8 @@
 package prepare
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha512"
 	"encoding/base64"
 	"io"
@@ -64,7 +66,6 @@ func TestAPackageHasOnePlace(t *testing.T) {
 	}
 }
 
-// What is fetched under one name does not stand in for another that is said to have its digest.
 // A link in the place of node_modules would be mounted for a check: whatever it leads to on this machine.
 func TestWhatNpmMadeIsAFolder(t *testing.T) {
 	dir := t.TempDir()
@@ -85,13 +86,23 @@ func TestWhatNpmMadeIsAFolder(t *testing.T) {
 	}
 }
 
+func zipped(text string) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	io.WriteString(z, text) //nolint:errcheck // it is memory
+	z.Close()
+	return out.Bytes()
+}
+
+// What is fetched under one name does not stand in for another that is said to have its digest.
 func TestADigestIsOfOnePackage(t *testing.T) {
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		io.WriteString(w, q.URL.Path) //nolint:errcheck // the client's
+		w.Write(zipped(q.URL.Path)) //nolint:errcheck // the client's
 	}))
 	t.Cleanup(at.Close)
 	m := &maker{client: at.Client(), registries: Registries{NPM: at.URL}}
-	evil := sha512.Sum512([]byte("/evil/-/evil-6.6.6.tgz"))
+	m.most.bytes, m.most.files = maxUnpacked, maxFiles
+	evil := sha512.Sum512(zipped("/evil/-/evil-6.6.6.tgz"))
 	sum := "sha512-" + base64.StdEncoding.EncodeToString(evil[:])
 	l := npmLock{Packages: map[string]npmPackage{"node_modules/z": {Name: "evil", Version: "6.6.6", Integrity: sum}}}
 	if err := m.fetchNPM(t.Context(), l, t.TempDir()); err != nil {

@@ -265,6 +265,9 @@ func (m *maker) fetchNPM(ctx context.Context, l npmLock, content string) error {
 		if got := sha512.Sum512(data); hex.EncodeToString(got[:]) != sum {
 			return forged(froms[i], "package-lock.json")
 		}
+		if err := m.measureTar(froms[i], data); err != nil {
+			return err
+		}
 		at := filepath.Join(content, sum[:2], sum[2:4], sum[4:])
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			return err

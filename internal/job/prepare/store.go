@@ -101,6 +101,7 @@ func (s *Store) one(ctx context.Context, p Part) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, context.DeadlineExceeded)
 	defer cancel()
 	m := &maker{Store: s, client: client(s.Registries), registries: s.Registries}
+	m.most.bytes, m.most.files = maxUnpacked, maxFiles
 	var err error
 	switch p.Kind {
 	case Go:
@@ -202,6 +203,9 @@ type maker struct {
 	client     *http.Client
 	registries Registries
 	bytes      atomic.Int64
+
+	unpacked, files atomic.Int64
+	most            struct{ bytes, files int64 }
 }
 
 func (m *maker) fetch(ctx context.Context, address string, most int64) ([]byte, error) {
