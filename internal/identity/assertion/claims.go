@@ -1,6 +1,7 @@
 package assertion
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -164,7 +165,9 @@ func (c *Claims) bounded() bool {
 		Allowed []string `json:"allowed_data_classes"`
 		Denied  []string `json:"denied_data_classes"`
 	}
-	return json.Unmarshal(c.DataBoundary, &b) != nil || len(b.Allowed)+len(b.Denied) > 0
+	dec := json.NewDecoder(bytes.NewReader(c.DataBoundary))
+	dec.DisallowUnknownFields() // what is not known here may narrow it, too
+	return dec.Decode(&b) != nil || len(b.Allowed)+len(b.Denied) > 0
 }
 
 // said reports whether a claim says anything.
