@@ -71,6 +71,58 @@ func TestAnAdoptionHidesNothing(t *testing.T) {
 	})
 }
 
+// Who took the newest entry about a row out of the database, and put the row back as it was before, had it count again at the next start;
+// and a server that joined took any row of which the newest entry was gone as it stood.
+func TestAWordWhoseEntryIsGoneIsTheNewest(t *testing.T) {
+	exam(t, func(t *testing.T, d *db.DB, j *Journal) {
+		row := func(says string) op.Sealed {
+			return op.Sealed{Tenant: "t", Subject: "job:a", Says: []string{says}, What: "the job a"}
+		}
+		for _, says := range []string{"approved", "spent"} {
+			if err := d.Write(t.Context(), func(tx *db.Tx) error {
+				return j.Tell(tx, Event{Tenant: "t", Type: "x.y", Actor: "a"}, map[string]any{}, row(says))
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec("DELETE FROM journal_event WHERE seq = (SELECT max(seq) FROM journal_event)")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		next := New(d, j.now().key)
+		if _, err := next.Recall(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, says := range []string{"approved", "spent", "another's"} {
+			var one bool
+			var both []bool
+			if err := next.View(t.Context(), func(tx *db.Tx) (err error) {
+				if one, err = next.Kept(tx, row(says)); err == nil {
+					both, err = next.KeptOf(tx, []op.Sealed{row(says)})
+				}
+				return err
+			}); err != nil || one || both[0] {
+				t.Errorf("%s counts: %t %t %v", says, one, both, err)
+			}
+			if left, err := next.Unspoken(t.Context(), []op.Sealed{row(says)}); err != nil || len(left) > 0 {
+				t.Errorf("%s would be adopted: %v %v", says, left, err)
+			}
+			next.Rows = []func(context.Context) ([]op.Sealed, error){func(context.Context) ([]op.Sealed, error) {
+				return []op.Sealed{row(says)}, nil
+			}}
+			found, err := next.Orphans(t.Context())
+			if err != nil || len(found) != 1 || !strings.Contains(found[0].What, "the job a is in") {
+				t.Errorf("%s: %v %v", says, found, err)
+			}
+		}
+		if kinds, err := next.Kinds(t.Context(), []string{"grant", "job"}); err != nil || fmt.Sprint(kinds) != "[job]" {
+			t.Errorf("kinds %v %v", kinds, err)
+		}
+	})
+}
+
 // What another server moves while it is looked at is no finding, and one that was changed is named with the entry that it differs from.
 func TestWhatAnotherServerMovesIsNoFinding(t *testing.T) {
 	exam(t, func(t *testing.T, d *db.DB, j *Journal) {

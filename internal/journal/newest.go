@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"database/sql"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 // askAtOnce is how many rows are looked up with one query: a server may have a session for every prompt there ever was.
 const askAtOnce = 500
 
-// newestSeals are those of the newest entries about rows; of a row of which no entry speaks there is none.
+// newestSeals are those of the newest entries about rows; of a row of which no entry speaks there is none. One whose entry was taken out
+// of the database is the newest all the same: it vouches for nothing, and what was said before it does not count again.
 func newestSeals(tx *db.Tx, rows []op.Sealed) (map[place]storedSeal, error) {
 	subjects := map[string][]string{}
 	for _, r := range rows {
@@ -38,7 +40,7 @@ func newestOf(tx *db.Tx, tenant string, subjects []string) ([]storedSeal, error)
 	for _, s := range subjects {
 		args = append(args, s)
 	}
-	rows, err := tx.Query(`SELECT s.subject, s.seq, s.digest, s.mac, e.leaf FROM journal_seal s JOIN journal_event e ON e.seq = s.seq
+	rows, err := tx.Query(`SELECT s.subject, s.seq, s.digest, s.mac, e.leaf FROM journal_seal s LEFT JOIN journal_event e ON e.seq = s.seq
 		WHERE s.tenant = ? AND s.subject IN (?`+strings.Repeat(", ?", len(subjects)-1)+`) AND s.seq =
 		(SELECT max(n.seq) FROM journal_seal n WHERE n.tenant = s.tenant AND n.subject = s.subject)`, args...)
 	return db.Collect(rows, err, func(rows *sql.Rows) (x storedSeal, err error) {
@@ -48,4 +50,22 @@ func newestOf(tx *db.Tx, tenant string, subjects []string) ([]storedSeal, error)
 		copy(x.Digest[:], digest)
 		return x, err
 	})
+}
+
+// Kinds are those of all rows of which an entry ever spoke.
+func (j *Journal) Kinds(ctx context.Context, of []string) (spoken []string, err error) {
+	err = j.db.Read(ctx, func(tx *db.Tx) error {
+		spoken = nil
+		for _, kind := range of {
+			var n int
+			err := tx.QueryRow("SELECT 1 FROM journal_seal WHERE subject LIKE ? LIMIT 1", kind+":%").Scan(&n)
+			if err == nil {
+				spoken = append(spoken, kind)
+			} else if !db.NoRows(err) {
+				return err
+			}
+		}
+		return nil
+	})
+	return spoken, err
 }

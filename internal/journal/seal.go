@@ -44,7 +44,8 @@ func (p *pair) mac(tenant string, s Seal, seq int64, leaf, chain []byte) []byte 
 
 // passing are the kinds of authority that end by themselves soon, or say something else with every step, and are looked up when they are
 // used. All others last: they are chained, so that none can be taken out unseen, and kept in memory, because every call asks about some.
-var passing = []string{"approval", "rule", "job", "pass", "queue", "relay", "repair", "session", "team", "terminal", "turn"}
+var passing = []string{"approval", "rule", "crossing", "job", "lease", "pass", "queue", "relay", "repair", "session", "team",
+	"terminal", "turn"}
 
 func kindOf(subject string) string {
 	kind, _, _ := strings.Cut(subject, ":")
@@ -108,7 +109,7 @@ func (j *Journal) holds(tx *db.Tx, x storedSeal, digest Hash) bool {
 func newestSeal(tx *db.Tx, tenant, subject string) (storedSeal, error) {
 	x := storedSeal{tenant: tenant, Seal: Seal{Subject: subject}}
 	var digest []byte
-	err := tx.QueryRow(`SELECT s.seq, s.digest, s.mac, e.leaf FROM journal_seal s JOIN journal_event e ON e.seq = s.seq
+	err := tx.QueryRow(`SELECT s.seq, s.digest, s.mac, e.leaf FROM journal_seal s LEFT JOIN journal_event e ON e.seq = s.seq
 		WHERE s.tenant = ? AND s.subject = ? ORDER BY s.seq DESC LIMIT 1`, tenant, subject).Scan(&x.seq, &digest, &x.mac, &x.leaf)
 	if db.NoRows(err) {
 		err = nil
@@ -129,7 +130,8 @@ func (j *Journal) unspoken(tx *db.Tx, rows []op.Sealed) (out []op.Sealed, err er
 			continue
 		}
 		x, told := newest[place{r.Tenant, r.Subject}]
-		if !told || !j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf) {
+		lost := told && len(x.leaf) == 0 // its entry is gone: whatever it said, somebody took it out
+		if !lost && (!told || !j.vouched(x.mac, x.tenant, x.Seal, x.seq, x.leaf)) {
 			out = append(out, r)
 		}
 	}
