@@ -14,7 +14,10 @@ func (r *Room) Bind(ctx context.Context, model string) ([]op.Bound, error) {
 	tenant := op.CallerFrom(ctx).Tenant
 	var out []op.Bound
 	if model == "" {
-		model = chosen(r.db.QueryRow(ctx, defaultQuery, tenant))
+		var err error
+		if model, err = chosen(ctx, r.db.QueryRow(ctx, defaultQuery, tenant), r.vouch, tenant); err != nil {
+			return nil, err
+		}
 		out = append(out, op.Bound{Name: "model", Value: model})
 	}
 	id, name, ok := catalog.Split(model)

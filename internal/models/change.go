@@ -88,6 +88,7 @@ func (r *Room) setDefault(ctx context.Context, tx *db.Tx, in DefaultIn) (Default
 	if err := Known(tx, op.CallerFrom(ctx).Tenant, in.Model); err != nil {
 		return in, err
 	}
+	op.Row(ctx, sealDefault(in.Model, op.CallerFrom(ctx).Tenant))
 	_, err := tx.Exec("INSERT INTO session_default (tenant, model) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET model = excluded.model",
 		op.CallerFrom(ctx).Tenant, in.Model)
 	return in, err

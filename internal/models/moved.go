@@ -31,7 +31,11 @@ func (r *Room) Moved(ctx context.Context, tenant, operation string, in any) (str
 		return "another key is stored for this provider, and its calls would go to another account", err
 	case DefaultIn:
 		var now string
-		if err := r.db.Read(ctx, func(tx *db.Tx) error { now = Chosen(tx, tenant); return nil }); err != nil {
+		err := r.db.Read(ctx, func(tx *db.Tx) (err error) { now, err = Chosen(tx, r.vouch, tenant); return err })
+		if fault.Is(err, fault.Denied) {
+			return "what sessions had that name no model was changed in the database, and nobody knows which it was", nil
+		}
+		if err != nil {
 			return "", err
 		}
 		if now != Default && now != in.Model {

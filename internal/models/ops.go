@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/provider"
 	"tandem/internal/provider/catalog"
@@ -62,7 +63,10 @@ func (r *Room) listProviders(ctx context.Context, _ Nothing) (ProvidersOut, erro
 		}
 		out.Providers = append(out.Providers, p)
 	}
-	err = r.db.Read(ctx, func(tx *db.Tx) error { out.Default = Chosen(tx, tenant); return nil })
+	err = r.db.Read(ctx, func(tx *db.Tx) (err error) { out.Default, err = Chosen(tx, r.vouch, tenant); return err })
+	if fault.Is(err, fault.Denied) {
+		err = nil // it is none until a person says it anew
+	}
 	return out, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 	"tandem/internal/secret"
 )
@@ -53,13 +54,23 @@ func New(d *db.DB, keys Keys, vouch op.Vouch) *Room { return &Room{db: d, keys: 
 
 const defaultQuery = "SELECT model FROM session_default WHERE tenant = ?"
 
-// Chosen is the model of a tenant's sessions that name none.
-func Chosen(tx *db.Tx, tenant string) string { return chosen(tx.QueryRow(defaultQuery, tenant)) }
+// Chosen is the model of a tenant's sessions that name none, if it is the one that somebody chose.
+func Chosen(tx *db.Tx, vouch op.Vouch, tenant string) (string, error) {
+	return chosen(tx.Context(), tx.QueryRow(defaultQuery, tenant), vouch, tenant)
+}
 
-func chosen(row *sql.Row) string {
+func chosen(ctx context.Context, row *sql.Row, vouch op.Vouch, tenant string) (string, error) {
 	var m string
-	if err := row.Scan(&m); err != nil || m == "" {
-		return Default
+	err := row.Scan(&m)
+	switch {
+	case err != nil && !db.NoRows(err):
+		return "", err
+	case err != nil && !vouch.Knows(tenant, defaultSubject):
+		return Default, nil
+	case err != nil || !vouch.Holds(ctx, sealDefault(m, tenant)):
+		return "", fault.New(fault.Denied, "provider.default",
+			"which model sessions have that name none was changed in the database, and not by tandem").
+			WithNext("see what was changed: tandem audit verify; say it anew: tandem provider default PROVIDER/MODEL; or name one")
 	}
-	return m
+	return m, nil
 }

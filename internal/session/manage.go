@@ -19,7 +19,10 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in CreateIn) (*Session, er
 		Parent: in.Parent, Mode: in.Mode,
 		Config: in.Config, Owner: orElse(OpenerOf(c), c.Name), CreatedAt: tx.Now(), UpdatedAt: tx.Now(), chain: chainOf(c)}
 	if s.Model == "" {
-		s.Model = models.Chosen(tx, c.Tenant)
+		var err error
+		if s.Model, err = models.Chosen(tx, r.Vouch, c.Tenant); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.check(); err != nil {
 		return nil, err
