@@ -26,6 +26,7 @@ import (
 	"tandem/internal/notify"
 	"tandem/internal/op"
 	"tandem/internal/policy/book"
+	"tandem/internal/repo/host"
 	"tandem/internal/schedule"
 	"tandem/internal/session"
 	relays "tandem/internal/session/relay"
@@ -49,8 +50,8 @@ func (d *Daemon) forgetSeals() error {
 }
 
 // lateKinds are rows that the journal came to vouch for after it vouched for others: a server from before has some that it never saw.
-const lateKinds = "acceptance budget connector job knowledge lock login pass provider pull queue relay session skip switch team terminal " +
-	"turn"
+const lateKinds = "acceptance bookmark budget connector crossing default job knowledge lease lock login pass provider pull " +
+	"queue relay session skip switch tag team terminal turn workspace"
 
 // kindsFile says, outside the database, which of them were adopted here: later ones are not.
 func (d *Daemon) kindsFile() string { return filepath.Join(d.data, "journal.kinds") }
@@ -62,7 +63,13 @@ func (d *Daemon) older(ctx context.Context, known bool, rows []op.Sealed) ([]op.
 		return rows, nil
 	}
 	done, err := os.ReadFile(d.kindsFile())
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) { // a server that joins others, or a copy: what the journal tells of, it does not take as it stands
+		var spoken []string
+		if spoken, err = d.journal.Kinds(ctx, strings.Fields(lateKinds)); err == nil {
+			done = []byte(strings.Join(spoken, " "))
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	var late []string
@@ -82,7 +89,7 @@ func (d *Daemon) older(ctx context.Context, known bool, rows []op.Sealed) ([]op.
 func (d *Daemon) sealing(in *db.DB) []func(context.Context) ([]op.Sealed, error) {
 	var out []func(context.Context) ([]op.Sealed, error)
 	for _, rows := range []func(context.Context, *db.DB) ([]op.Sealed, error){session.Rows, models.Rows, terminal.Rows, connector.Rows,
-		forge.Rows, login.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, relays.Rows, memory.Rows, knowledge.Rows} {
+		forge.Rows, login.Rows, schedule.Rows, automation.Rows, job.Rows, team.Rows, relays.Rows, memory.Rows, knowledge.Rows, host.Rows} {
 		out = append(out, func(ctx context.Context) ([]op.Sealed, error) { return rows(ctx, in) })
 	}
 	return append(out, func(ctx context.Context) ([]op.Sealed, error) { return sources.Rows(ctx, in, d.journal.Vouch()) })

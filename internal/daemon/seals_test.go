@@ -24,6 +24,7 @@ type ward struct {
 	home string
 	dsn  string
 	hash string // of a first PIN, in the settings
+	repo string // a folder that it serves
 	*Daemon
 	*client.Client
 	end func()
@@ -42,7 +43,8 @@ func newWard(t *testing.T, dsn string) *ward {
 
 func (w *ward) start() {
 	w.t.Helper()
-	s, err := settings.Load(map[string]string{"secret_keeper": "file", "database": w.dsn, "pin_hash": w.hash}, []string{"HOME=" + w.home})
+	s, err := settings.Load(map[string]string{"secret_keeper": "file", "database": w.dsn, "pin_hash": w.hash,
+		"repos": w.repo}, []string{"HOME=" + w.home})
 	w.must(err)
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	w.Daemon = &Daemon{Settings: s, Version: "test", OnDemand: true, Ready: func(*Daemon) { close(ready) }}

@@ -143,6 +143,7 @@ var phrases = map[string][2]string{
 	"repo.git_push":           {"pushed to a git remote", "push to a git remote"},
 	"repo.keep_older":         {"kept a repository's older state", "keep a repository's older state"},
 	"repo.lease":              {"reserved paths of a repository", "reserve paths of a repository"},
+	"repo.owned":              {"said whose workspaces and bookmarks are in", "say whose workspaces and bookmarks are in"},
 	"repo.pull":               {"took in what others did in", "take in what others did in"},
 	"repo.push":               {"sent changes of", "send changes of"},
 	"repo.return":             {"brought back what a repository had", "bring back what a repository had"},

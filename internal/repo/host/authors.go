@@ -13,7 +13,10 @@ import (
 
 // author is whose a change is: of the one who first pushed it. A change that
 // nobody pushed was made in the served folder, and is the server's own.
-type author struct{ actor, name string }
+type author struct {
+	actor, name string
+	forged      bool // somebody wrote it past tandem
+}
 
 type authors struct{ of map[repo.ChangeID]author }
 
@@ -59,7 +62,7 @@ func (h *Host) keepAuthors(ctx context.Context, s *served, current *repo.Repo, g
 				continue
 			}
 			if _, taken := fresh[change]; !taken {
-				fresh[change] = author{me.Actor, me.Name}
+				fresh[change] = author{actor: me.Actor, name: me.Name}
 			}
 		}
 	}

@@ -186,7 +186,7 @@ func (b *returned) stay(ctx context.Context, v *repo.View) error {
 	if err != nil {
 		return err
 	}
-	j := &judgement{ctx: ctx, s: b.s, r: b.r, refsOf: func() (map[refKey]author, error) { return rows, nil }}
+	j := &judgement{ctx: ctx, s: b.s, r: b.r, says: b.h.says, refsOf: func() (map[refKey]author, error) { return rows, nil }}
 	older, newer := refKinds(b.current.View), refKinds(v)
 	for _, word := range slices.Sorted(maps.Keys(older)) {
 		for _, name := range union(older[word], newer[word]) {
@@ -194,11 +194,11 @@ func (b *returned) stay(ctx context.Context, v *repo.View) error {
 			if was.Equal(now) {
 				continue
 			}
-			_, owned, err := j.refOwner(refKey{word, name}, was)
+			of, owned, err := j.refOwner(refKey{word, name}, was)
 			if err != nil {
 				return err
 			}
-			if (owned || repo.IsAbsentTarget(was)) && op.Allowed(ctx, "repo.write", repoAt(b.s.name, word, name)) {
+			if (owned && !of.forged || repo.IsAbsentTarget(was)) && op.Allowed(ctx, "repo.write", repoAt(b.s.name, word, name)) {
 				continue
 			}
 			if word == "tag" {

@@ -7,6 +7,7 @@ import (
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/repo"
 )
 
@@ -15,8 +16,8 @@ import (
 func (b *returned) who(ctx context.Context, o *repo.Operation) (author, bool, error) {
 	name := o.Meta.Attributes["tandem.actor"]
 	if name == "" {
-		if of, ok := b.owners[o.Meta.Workspace]; ok {
-			return author{of.actor, of.name}, true, nil
+		if of, ok := b.owners[o.Meta.Workspace]; ok && !of.forged {
+			return author{actor: of.actor, name: of.name}, true, nil
 		}
 		a, ok := b.places[o.Meta.Workspace]
 		return a, ok, nil
@@ -78,18 +79,19 @@ func (b *returned) credit(ctx context.Context) error {
 		return err
 	}
 	return b.h.DB.Write(ctx, func(tx *db.Tx) error {
-		for name, a := range b.places {
-			if _, there := b.r.View.Workspaces[name]; !there || name == repo.ServerWorkspace {
-				continue
-			}
-			if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) "+
-				"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-				identity.LocalTenant, b.s.id, name, a.actor, a.name, tx.Now(), tx.Now()); err != nil {
-				return err
-			}
-		}
-		return nil
+		return b.h.give(tx, b.s, op.CallerFrom(ctx), b.placesIn(b.r.View))
 	})
+}
+
+// placesIn are the workspaces of a view that come back, and whose they are.
+func (b *returned) placesIn(v *repo.View) map[string]author {
+	out := map[string]author{}
+	for name, a := range b.places {
+		if _, there := v.Workspaces[name]; there && name != repo.ServerWorkspace {
+			out[name] = a
+		}
+	}
+	return out
 }
 
 // keepRefs gives bookmarks and tags that came back to those who made them.
@@ -131,13 +133,18 @@ func (b *returned) keepRefs(ctx context.Context, merged *repo.View) error {
 		return nil
 	}
 	return b.h.DB.Write(ctx, func(tx *db.Tx) error {
+		var rows []op.Sealed
 		for key, a := range come {
-			if _, err := tx.Exec("INSERT INTO repo_ref (tenant, repo, kind, name, actor, actor_name) "+
+			n, err := tx.Changed("INSERT INTO repo_ref (tenant, repo, kind, name, actor, actor_name) "+
 				"VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-				identity.LocalTenant, b.s.id, key.kind, key.name, a.actor, a.name); err != nil {
+				identity.LocalTenant, b.s.id, key.kind, key.name, a.actor, a.name)
+			if err != nil {
 				return err
 			}
+			if n > 0 {
+				rows = append(rows, a.seal(b.s.id, key))
+			}
 		}
-		return nil
+		return b.h.vouch(tx, b.s, op.CallerFrom(ctx), rows)
 	})
 }

@@ -99,6 +99,7 @@ func (h *Host) cross(ctx context.Context, tx *db.Tx, in CrossIn) (CrossOut, erro
 			WithNext("let tandem do it: it syncs by itself after each command")
 	}
 	for _, f := range in.Files {
+		op.Row(ctx, passed{f.Lease, op.CallerFrom(ctx).Actor, f.Path, f.Content}.seal(s.id))
 		if _, err := tx.Exec("INSERT INTO repo_crossing (tenant, repo, lease, actor, path, content) VALUES (?, ?, ?, ?, ?, ?) "+
 			"ON CONFLICT DO NOTHING",
 			identity.LocalTenant, s.id, f.Lease, op.CallerFrom(ctx).Actor, f.Path, f.Content); err != nil {
@@ -176,20 +177,30 @@ func (h *Host) askToCross(ctx context.Context, s *served, workspace string, quar
 
 // unlet are those changes that nobody has let through yet.
 func (h *Host) unlet(ctx context.Context, s *served, files []CrossFile) ([]CrossFile, error) {
-	var out []CrossFile
-	for _, f := range files {
-		var n int
-		err := h.DB.QueryRow(ctx, "SELECT count(*) FROM repo_crossing "+
-			"WHERE tenant = ? AND repo = ? AND lease = ? AND actor = ? AND path = ? AND content = ?",
-			identity.LocalTenant, s.id, f.Lease, op.CallerFrom(ctx).Actor, f.Path, f.Content).Scan(&n)
-		if err != nil {
-			return nil, err
-		}
-		if n == 0 {
-			out = append(out, f)
-		}
+	if len(files) == 0 {
+		return nil, nil
 	}
-	return out, nil
+	var let []passed
+	of := func(f CrossFile) passed { return passed{f.Lease, op.CallerFrom(ctx).Actor, f.Path, f.Content} }
+	err := h.view(ctx, func(tx *db.Tx) (err error) {
+		let = nil
+		for _, f := range files {
+			var n int
+			p := of(f)
+			err := tx.QueryRow("SELECT count(*) FROM repo_crossing "+
+				"WHERE tenant = ? AND repo = ? AND lease = ? AND actor = ? AND path = ? AND content = ?",
+				identity.LocalTenant, s.id, p.lease, p.actor, p.path, p.content).Scan(&n)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				let = append(let, p)
+			}
+		}
+		let, err = kept(h, tx, let, func(p passed) op.Sealed { return p.seal(s.id) })
+		return err
+	})
+	return slices.DeleteFunc(slices.Clone(files), func(f CrossFile) bool { return slices.Contains(let, of(f)) }), err
 }
 
 // leased: what others have leased comes in only when a person let it, and was

@@ -3,7 +3,8 @@
 //
 // A repository on disk is jj's own (internal/repo/gitstore); its operation heads
 // are the truth, and a person may run stock jj or git in its folder at any
-// time. The room's one table says whose a workspace is.
+// time. The room's tables say whose workspaces, changes
+// and bookmarks are, and who has leased what.
 //
 // A push is judged by what it changes as a whole against the last operation
 // that both sides know. The owner of a workspace moves it; everybody else may

@@ -62,12 +62,17 @@ func (s *served) stir() {
 // heard is what was said to a workspace of the caller's after the last word that
 // it knows.
 func (h *Host) heard(ctx context.Context, s *served, workspace, after string) ([]exchange.Word, error) {
-	rows, err := h.DB.Query(ctx, `SELECT h.id, h.text FROM repo_heard h
+	o := owner{workspace: workspace}
+	rows, err := h.DB.Query(ctx, `SELECT h.id, h.text, w.actor, w.actor_name FROM repo_heard h
 		JOIN repo_workspace w ON w.tenant = h.tenant AND w.repo = h.repo AND w.name = h.workspace
 		WHERE h.tenant = ? AND h.repo = ? AND h.workspace = ? AND h.id > ? AND w.actor = ? ORDER BY h.id LIMIT 50`,
 		identity.LocalTenant, s.id, workspace, after, op.CallerFrom(ctx).Actor)
-	return db.Collect(rows, err, func(r *sql.Rows) (w exchange.Word, err error) {
-		err = r.Scan(&w.ID, &w.Text)
+	out, err := db.Collect(rows, err, func(r *sql.Rows) (w exchange.Word, err error) {
+		err = r.Scan(&w.ID, &w.Text, &o.actor, &o.name)
 		return w, err
 	})
+	if len(out) > 0 && !h.says.Holds(ctx, o.seal(s.id)) {
+		return nil, nil // the row was changed: it is not the caller's
+	}
+	return out, err
 }

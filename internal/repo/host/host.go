@@ -48,12 +48,16 @@ type Host struct {
 	odd    []odd   // that were named and could not be opened
 	pushes turns   // of callers who bring something
 	reads  turns   // of those who take a copy along, or what is new
+	says   op.Vouch
 }
 
 // New opens, adopts or makes every repository.
 func New(ctx context.Context, c Config) (*Host, error) {
 	h := &Host{Config: c, pushes: turns{most: pushesAtOnce, op: "repo.push", does: "taken in"},
 		reads: turns{most: readsAtOnce, op: "repo.pull", does: "answered"}}
+	if c.Journal != nil {
+		h.says = c.Journal.Vouch()
+	}
 	if err := h.loadKnown(ctx); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"tandem/internal/fault"
+	"tandem/internal/identity"
 	"tandem/internal/op"
 	"tandem/internal/repo"
 )
@@ -66,7 +67,8 @@ func (h *Host) judge(ctx context.Context, s *served, current *repo.Repo, owners 
 		if err != nil {
 			return fault.New(fault.Invalid, "repo.push", "operation %.12s cannot be read: %w", tip.Hex(), err)
 		}
-		j := &judgement{ctx: w.ctx, s: s, was: w.was, r: r, admin: op.May(w.ctx, "repo.admin", repoAt(s.name)), owners: owners, refsOf: refsOf}
+		j := &judgement{ctx: w.ctx, s: s, was: w.was, r: r, admin: op.May(w.ctx, "repo.admin", repoAt(s.name)), owners: owners,
+			refsOf: refsOf, says: h.says}
 		j.findRewrites()
 		for _, rule := range []func(context.Context) error{j.workspaces, j.commits, j.refs, j.gitsOwn} {
 			if err := rule(ctx); err != nil {
@@ -105,6 +107,7 @@ type judgement struct {
 	r      *repo.Repo
 	owners map[string]owner
 	refsOf func() (map[refKey]author, error)
+	says   op.Vouch
 	admin  bool
 
 	gone   map[repo.CommitID]struct{}        // commits that are not visible any more
@@ -116,15 +119,17 @@ func (j *judgement) workspaces(ctx context.Context) error {
 	me := op.CallerFrom(j.ctx)
 	for _, name := range union(j.was.Workspaces, j.r.View.Workspaces) {
 		old, now := j.was.Workspaces[name], j.r.View.Workspaces[name]
-		o, owned := j.owners[name]
-		if old == now || j.admin || owned && o.actor == me.Actor || old == "" && !owned {
+		o, owned := j.ownerOf(name)
+		if old == now || j.admin || owned && o.actor == me.Actor && !o.forged || old == "" && !owned {
 			if old != now && !op.May(j.ctx, "workspace.write", workspaceAt(j.s.name, name)) {
 				return denied("you may not write the workspace %q", name)
 			}
 			continue
 		}
 		whose := "the server's own"
-		if owned {
+		if o.forged {
+			whose = forged
+		} else if owned {
 			whose = o.name + "'s"
 		}
 		if old == "" || now == "" {
@@ -139,6 +144,15 @@ func (j *judgement) workspaces(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ownerOf is whose a workspace is, if it is anybody's. One whose row is gone is somebody's all the same.
+func (j *judgement) ownerOf(name string) (owner, bool) {
+	o, owned := j.owners[name]
+	if !owned && j.says.Knows(identity.LocalTenant, (owner{workspace: name}).seal(j.s.id).Subject) {
+		return owner{workspace: name, forged: true}, true
+	}
+	return o, owned
 }
 
 // refs: one's own bookmarks and tags, and new ones, go where somebody with the

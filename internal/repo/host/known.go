@@ -204,6 +204,9 @@ func (h *Host) keepKnown(ctx context.Context) error {
 				identity.LocalTenant, s.id, s.name, s.root, origin); err != nil {
 				return err
 			}
+			if err := h.moveOwners(tx, s); err != nil {
+				return err
+			}
 			for _, table := range []string{"repo_workspace", "repo_change"} {
 				if _, err := tx.Exec("UPDATE "+table+" SET repo = ? WHERE tenant = ? AND repo = ?", s.id, identity.LocalTenant, s.name); err != nil {
 					return err

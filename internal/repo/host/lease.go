@@ -73,14 +73,29 @@ type LeasesOut struct {
 
 // leases are the leases of a repository that have not run out.
 func (h *Host) leases(ctx context.Context, s *served) ([]Lease, error) {
-	rows, err := h.DB.Query(ctx, `SELECT id, path, workspace, actor, actor_name, until, shared FROM repo_lease
-		WHERE tenant = ? AND repo = ? AND until > ? ORDER BY path, id`, identity.LocalTenant, s.id, h.DB.Now())
-	return db.Collect(rows, err, scanLease)
+	const query = "SELECT " + leaseColumns + " FROM repo_lease WHERE tenant = ? AND repo = ? AND until > ? ORDER BY path, id"
+	rows, err := h.DB.Query(ctx, query, identity.LocalTenant, s.id, h.DB.Now())
+	out, err := db.Collect(rows, err, scanLease)
+	if err != nil || len(out) == 0 { // most pushes meet none, and need no look at the journal
+		return nil, err
+	}
+	err = h.view(ctx, func(tx *db.Tx) error {
+		rows, err := tx.Query(query, identity.LocalTenant, s.id, h.DB.Now())
+		if out, err = db.Collect(rows, err, scanLease); err == nil {
+			out, err = kept(h, tx, out, func(l Lease) op.Sealed { return l.seal(s.id) })
+		}
+		return err
+	})
+	return out, err
 }
 
-func scanLease(r *sql.Rows) (l Lease, err error) {
+const leaseColumns = "id, path, workspace, actor, actor_name, until, shared"
+
+func scanLease(r *sql.Rows) (Lease, error) { return scanLeaseOf(r) }
+
+func scanLeaseOf(r *sql.Rows, more ...any) (l Lease, err error) {
 	var until, shared int64
-	err = r.Scan(&l.ID, &l.Path, &l.Workspace, &l.actor, &l.Holder, &until, &shared)
+	err = r.Scan(append([]any{&l.ID, &l.Path, &l.Workspace, &l.actor, &l.Holder, &until, &shared}, more...)...)
 	l.Until, l.Shared = db.Time(until), shared != 0
 	return l, err
 }
@@ -120,17 +135,24 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	me := op.CallerFrom(ctx)
 	l := Lease{ID: id.New("lease"), Path: p, Workspace: in.Workspace, Holder: me.Name, Until: tx.Now().Add(life), Shared: in.Shared,
 		actor: me.Actor}
-	if err := mayHold(ctx, tx, s, in.Workspace); err != nil {
+	if err := h.mayHold(ctx, tx, s, in.Workspace); err != nil {
 		return Lease{}, err
 	}
 	if _, err := tx.Exec("DELETE FROM repo_lease WHERE tenant = ? AND repo = ? AND until <= ?", identity.LocalTenant, s.id,
 		tx.Ended()); err != nil {
 		return Lease{}, err
 	}
-	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until, shared FROM repo_lease WHERE tenant = ? AND repo = ?"+
-		tx.ForUpdate(),
+	if _, err := tx.Exec("DELETE FROM repo_crossing WHERE tenant = ? AND repo = ? AND lease NOT IN "+
+		"(SELECT id FROM repo_lease WHERE tenant = ? AND repo = ?)", identity.LocalTenant, s.id, identity.LocalTenant, s.id); err != nil {
+		return Lease{}, err
+	}
+	rows, err := tx.Query("SELECT "+leaseColumns+" FROM repo_lease WHERE tenant = ? AND repo = ?"+tx.ForUpdate(),
 		identity.LocalTenant, s.id)
 	list, err := db.Collect(rows, err, scanLease)
+	if err != nil {
+		return Lease{}, err
+	}
+	list, err = kept(h, tx, list, func(l Lease) op.Sealed { return l.seal(s.id) })
 	if err != nil {
 		return Lease{}, err
 	}
@@ -153,6 +175,7 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 	if l.Shared {
 		shared = 1
 	}
+	op.Row(ctx, l.seal(s.id))
 	_, err = tx.Exec(`INSERT INTO repo_lease (tenant, repo, id, path, workspace, actor, actor_name, until, shared)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, repo, id) DO UPDATE SET until = excluded.until, shared = excluded.shared`,
@@ -162,21 +185,24 @@ func (h *Host) lease(ctx context.Context, tx *db.Tx, in LeaseIn) (Lease, error) 
 
 // mayHold refuses a workspace that is not the caller's: the lease would be its
 // owner's.
-func mayHold(ctx context.Context, tx *db.Tx, s *served, workspace string) error {
-	var actor, name string
-	err := tx.QueryRow("SELECT actor, actor_name FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?",
-		identity.LocalTenant, s.id, workspace).Scan(&actor, &name)
+func (h *Host) mayHold(ctx context.Context, tx *db.Tx, s *served, workspace string) error {
+	o, there, err := h.workspaceOf(tx, s, workspace)
 	switch {
-	case db.NoRows(err) && workspace == repo.ServerWorkspace && op.May(ctx, "repo.admin", repoAt(s.name)):
+	case err != nil:
+		return err
+	case o.forged:
+		return fault.New(fault.Denied, "repo.lease", "the workspace %q is %s", clip(workspace), forged).
+			WithNext("make another one: tandem init")
+	case !there && workspace == repo.ServerWorkspace && op.May(ctx, "repo.admin", repoAt(s.name)):
 		return nil
-	case db.NoRows(err):
+	case !there:
 		return fault.New(fault.NotFound, "repo.lease", "there is no workspace %q of yours in %s", clip(workspace), s.name).
 			WithNext("make one: tandem init; who works where: tandem repo workspaces")
-	case err == nil && actor != op.CallerFrom(ctx).Actor:
-		return fault.New(fault.Denied, "repo.lease", "the workspace %q is %s's", clip(workspace), name).
+	case o.actor != op.CallerFrom(ctx).Actor:
+		return fault.New(fault.Denied, "repo.lease", "the workspace %q is %s's", clip(workspace), o.name).
 			WithNext("lease it from a workspace of your own: tandem repo lease PATH")
 	}
-	return err
+	return nil
 }
 
 func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, error) {
@@ -188,8 +214,7 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 	if err != nil {
 		return Lease{}, err
 	}
-	rows, err := tx.Query("SELECT id, path, workspace, actor, actor_name, until, shared FROM repo_lease "+
-		"WHERE tenant = ? AND repo = ? AND path = ? AND until > ?",
+	rows, err := tx.Query("SELECT "+leaseColumns+" FROM repo_lease WHERE tenant = ? AND repo = ? AND path = ? AND until > ?",
 		identity.LocalTenant, s.id, p, tx.Now())
 	list, err := db.Collect(rows, err, scanLease)
 	if err != nil {
@@ -216,6 +241,7 @@ func (h *Host) release(ctx context.Context, tx *db.Tx, in ReleaseIn) (Lease, err
 		ended = list // of a shared one, all that share in it
 	}
 	for _, l := range ended {
+		op.Seal(ctx, l.seal(s.id).Subject)
 		for _, table := range []string{"repo_lease WHERE id", "repo_crossing WHERE lease"} {
 			if _, err := tx.Exec("DELETE FROM "+table+" = ? AND tenant = ? AND repo = ?", l.ID, identity.LocalTenant, s.id); err != nil {
 				return Lease{}, err

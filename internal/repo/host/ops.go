@@ -197,6 +197,9 @@ func (h *Host) workspaces(ctx context.Context, in RepoIn) (WorkspacesOut, error)
 		}
 		first, _, _ := strings.Cut(c.Description, "\n")
 		o := owners[name]
+		if o.forged {
+			o = owner{name: "(changed in the database)"}
+		}
 		out.Items = append(out.Items, Workspace{Name: name, Owner: o.name, Mine: o.actor != "" && o.actor == op.CallerFrom(ctx).Actor,
 			Commit: id.Hex(), Change: c.ChangeID.String(), Description: first, Changed: time.UnixMilli(c.Committer.When.Millis).UTC()})
 	}

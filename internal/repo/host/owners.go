@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -17,6 +18,43 @@ type owner struct {
 	workspace    string
 	actor, name  string
 	created, see int64
+	forged       bool // somebody wrote it past tandem
+}
+
+// workspaceOf is whose a workspace is, as its row says and the journal vouches for.
+func (h *Host) workspaceOf(tx *db.Tx, s *served, name string) (o owner, there bool, err error) {
+	o.workspace = name
+	err = tx.QueryRow("SELECT actor, actor_name FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?", identity.LocalTenant, s.id,
+		name).Scan(&o.actor, &o.name)
+	if there = err == nil; there {
+		o.forged = !h.says.Holds(tx.Context(), o.seal(s.id))
+	} else if db.NoRows(err) {
+		err, o.forged = nil, h.says.Knows(identity.LocalTenant, o.seal(s.id).Subject)
+	}
+	return o, there, err
+}
+
+// give makes workspaces those of whom they are named with, where they are nobody's yet.
+func (h *Host) give(tx *db.Tx, s *served, by op.Caller, to map[string]author) error {
+	var come []op.Sealed
+	for name, a := range to {
+		o, there, err := h.workspaceOf(tx, s, name)
+		if err != nil {
+			return err
+		}
+		if there && !o.forged {
+			continue
+		}
+		o.actor, o.name = a.actor, a.name
+		if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) "+
+			"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, repo, name) DO UPDATE "+
+			"SET actor = excluded.actor, actor_name = excluded.actor_name",
+			identity.LocalTenant, s.id, name, a.actor, a.name, tx.Now(), tx.Now()); err != nil {
+			return err
+		}
+		come = append(come, o.seal(s.id))
+	}
+	return h.vouch(tx, s, by, come)
 }
 
 // owners are the claimed workspaces of a repository.
@@ -32,9 +70,29 @@ func (h *Host) owners(ctx context.Context, s *served) (map[string]owner, error) 
 	}
 	out := map[string]owner{}
 	for _, o := range list {
+		o.forged = !h.says.Holds(ctx, o.seal(s.id))
 		out[o.workspace] = o
 	}
 	return out, nil
+}
+
+// moveOwners has the journal vouch by the repository's id for workspaces that it vouched for by the repository's name.
+func (h *Host) moveOwners(tx *db.Tx, s *served) error {
+	rows, err := tx.Query("SELECT name, actor, actor_name FROM repo_workspace WHERE tenant = ? AND repo = ?", identity.LocalTenant, s.name)
+	list, err := db.Collect(rows, err, func(r *sql.Rows) (o owner, err error) {
+		err = r.Scan(&o.workspace, &o.actor, &o.name)
+		return o, err
+	})
+	var come, gone []op.Sealed
+	for _, o := range list {
+		if was := o.seal(s.name); h.says.Holds(tx.Context(), was) {
+			come, gone = append(come, o.seal(s.id)), append(gone, was)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return h.vouch(tx, s, op.Caller{}, come, gone...)
 }
 
 // keepOwners gives new workspaces to those who made them and forgets those that
@@ -62,19 +120,22 @@ func (h *Host) keepOwners(ctx context.Context, s *served, good []*waiting, merge
 	}
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
 		for name, me := range come {
-			if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) "+
-				"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-				identity.LocalTenant, s.id, name, me.Actor, me.Name, tx.Now(), tx.Now()); err != nil {
+			if err := h.give(tx, s, me, map[string]author{name: {actor: me.Actor, name: me.Name}}); err != nil {
 				return err
 			}
 		}
-		for _, name := range gone {
-			if _, err := tx.Exec("DELETE FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?", identity.LocalTenant, s.id,
-				name); err != nil {
+		var ended []op.Sealed
+		slices.Sort(gone)
+		for _, name := range slices.Compact(gone) {
+			n, err := tx.Changed("DELETE FROM repo_workspace WHERE tenant = ? AND repo = ? AND name = ?", identity.LocalTenant, s.id, name)
+			if err != nil {
 				return err
 			}
+			if seal := (owner{workspace: name}).seal(s.id); n > 0 || h.says.Knows(seal.Tenant, seal.Subject) {
+				ended = append(ended, seal)
+			}
 		}
-		return nil
+		return h.vouch(tx, s, op.CallerFrom(good[0].ctx), nil, ended...)
 	})
 }
 
@@ -131,7 +192,9 @@ func (h *Host) claim(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, erro
 	name := in.Name
 	for n := 2; ; n++ {
 		_, taken := view.Workspaces[name]
-		if !taken && name != repo.ServerWorkspace {
+		o := owner{workspace: name, actor: me.Actor, name: me.Name}
+		// one whose row is gone is somebody's all the same
+		if !taken && name != repo.ServerWorkspace && !h.says.Knows(identity.LocalTenant, o.seal(s.id).Subject) {
 			res, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) "+
 				"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				identity.LocalTenant, s.id, name, me.Actor, me.Name, tx.Now(), tx.Now())
@@ -142,6 +205,7 @@ func (h *Host) claim(ctx context.Context, tx *db.Tx, in ClaimIn) (ClaimOut, erro
 				return ClaimOut{}, err
 			} else if made == 1 {
 				op.Note(ctx, "workspace", name)
+				op.Row(ctx, o.seal(s.id))
 				return ClaimOut{Name: name}, nil
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tandem/internal/db"
-	"tandem/internal/identity"
+	"tandem/internal/op"
 	"tandem/internal/repo"
 )
 
@@ -96,19 +96,7 @@ func (b *returned) recallNames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = b.h.DB.Write(ctx, func(tx *db.Tx) error {
-		for name, a := range b.places {
-			if _, there := now.Workspaces[name]; !there || name == repo.ServerWorkspace {
-				continue
-			}
-			if _, err := tx.Exec("INSERT INTO repo_workspace (tenant, repo, name, actor, actor_name, created_at, seen_at) "+
-				"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-				identity.LocalTenant, b.s.id, name, a.actor, a.name, tx.Now(), tx.Now()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = b.h.DB.Write(ctx, func(tx *db.Tx) error { return b.h.give(tx, b.s, op.CallerFrom(ctx), b.placesIn(now)) })
 	if err != nil {
 		return err
 	}

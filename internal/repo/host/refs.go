@@ -36,6 +36,7 @@ func (h *Host) refOwners(ctx context.Context, s *served) (map[refKey]author, err
 	}
 	out := map[refKey]author{}
 	for _, x := range list {
+		x.author.forged = !h.says.Holds(ctx, x.author.seal(s.id, x.refKey))
 		out[x.refKey] = x.author
 	}
 	return out, nil
@@ -56,7 +57,7 @@ func (h *Host) keepRefs(ctx context.Context, s *served, good []*waiting, merged 
 					_, there := still[name]
 					switch key := (refKey{kind, name}); {
 					case after && !before && there:
-						come[key] = author{me.Actor, me.Name}
+						come[key] = author{actor: me.Actor, name: me.Name}
 					case before && !after && !there:
 						gone[key] = true
 					}
@@ -68,10 +69,15 @@ func (h *Host) keepRefs(ctx context.Context, s *served, good []*waiting, merged 
 		return nil
 	}
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
+		var rows, ended []op.Sealed
 		for key := range gone {
-			if _, err := tx.Exec("DELETE FROM repo_ref WHERE tenant = ? AND repo = ? AND kind = ? AND name = ?", identity.LocalTenant, s.id,
-				key.kind, key.name); err != nil {
+			n, err := tx.Changed("DELETE FROM repo_ref WHERE tenant = ? AND repo = ? AND kind = ? AND name = ?", identity.LocalTenant, s.id,
+				key.kind, key.name)
+			if err != nil {
 				return err
+			}
+			if seal := (author{}).seal(s.id, key); n > 0 || h.says.Knows(seal.Tenant, seal.Subject) {
+				ended = append(ended, seal)
 			}
 		}
 		for key, a := range come {
@@ -80,8 +86,9 @@ func (h *Host) keepRefs(ctx context.Context, s *served, good []*waiting, merged 
 				identity.LocalTenant, s.id, key.kind, key.name, a.actor, a.name); err != nil {
 				return err
 			}
+			rows = append(rows, a.seal(s.id, key))
 		}
-		return nil
+		return h.vouch(tx, s, op.CallerFrom(good[0].ctx), rows, ended...)
 	})
 }
 
@@ -94,6 +101,9 @@ func (j *judgement) refOwner(key refKey, at repo.RefTarget) (a author, known boo
 	}
 	if a, known = all[key]; known || len(at) != 1 {
 		return a, known, nil
+	}
+	if j.says.Knows(identity.LocalTenant, a.seal(j.s.id, key).Subject) { // its row is gone
+		return author{forged: true}, true, nil
 	}
 	p, ok := j.r.Index.Pos(at[0])
 	if !ok {
@@ -110,15 +120,21 @@ func (j *judgement) mine(a author, known bool) bool {
 	if !known {
 		return me.Here()
 	}
-	return a.actor == me.Actor
+	return a.actor == me.Actor && !a.forged
 }
 
 func whose(a author, known bool) string {
 	if !known {
 		return "the server's own"
 	}
+	if a.forged {
+		return forged
+	}
 	return a.name + "'s"
 }
+
+// forged is whose something is that somebody gave away past tandem.
+const forged = "nobody's now: whose it is was changed in the database, and not by tandem (see: tandem audit verify)"
 
 // Bookmark is the commit at which a bookmark of a repository is as the caller of ctx may read it, "" where there is none. One in conflict
 // is at all of its commits.
