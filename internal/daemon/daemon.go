@@ -72,6 +72,7 @@ type Daemon struct {
 	joins    *crowd.Rate
 	mode     authMode                          // whom requests are for
 	ring     string                            // the digest of the settings' key ring; "" for none
+	narrow   narrowings                        // what assertions narrow callers to
 	rejects  rejections                        // of assertions
 	changed  atomic.Pointer[settings.Settings] // the settings with what was changed since the start
 	mu       sync.Mutex                        // guards invite, and who changes the settings

@@ -75,6 +75,7 @@ func (d *Daemon) settleMode() error {
 			Skew:      time.Duration(d.Settings.Int("assertion.max_future_skew_ms")) * time.Millisecond,
 			Lifetime:  time.Duration(d.Settings.Int("assertion.max_lifetime_ms")) * time.Millisecond,
 			Organized: d.mode == enterpriseRequired,
+			Narrow:    narrow,
 			Right:     func(s string) error { return (&policy.Ceiling{Rights: []string{s}}).CheckRights() }}}
 	return nil
 }

@@ -147,6 +147,7 @@ func (d *Daemon) construct(ctx context.Context) error {
 		}
 		return book.Wants{}, false
 	})
+	d.rooms.book.Narrowed = d.narrowedBy
 	d.identity.Waits, d.identity.Owners, d.rooms.book.Able = d.waits, d.rooms.book.Owners, d.identity.Able
 	d.rooms.book.Acts, d.rooms.book.Keeps = d.acts, keptFrom
 	d.identity.Own, d.identity.Told = d.rooms.book.FirstOwner, d.tenantTold
@@ -260,7 +261,8 @@ func (d *Daemon) fill(table *op.Table, spaces []op.Op) error {
 
 // guards are what the gate asks beside the policy.
 func (d *Daemon) guards() gate.Guards {
-	return gate.Guards{Caution: d.caution, Still: d.identity.Still, Whose: d.whose, Kin: new(kin.Finder).Of,
+	return gate.Guards{Narrowed: d.narrowed, Keep: d.identity.KeepNarrowing, Caution: d.caution, Still: d.identity.Still,
+		Whose: d.whose, Kin: new(kin.Finder).Of,
 		Past: func(name string) bool { return d.restored != nil && name != string(ServerBackup) }} // a copy holds the intent of its own making
 }
 

@@ -20,16 +20,16 @@ func (g *Gate) lookUp(ctx context.Context, c *call) error {
 	if g.guards.Kin == nil {
 		return unguarded()
 	}
+	who, err := g.principal(ctx, c.caller)
+	if err != nil {
+		return err
+	}
 	compiled, err := g.policies(ctx, c.caller.Tenant)
 	if err != nil {
 		return fmt.Errorf("read the policy: %w", err)
 	}
-	who, err := principal(c.caller)
-	if err != nil {
-		return err
-	}
 	c.view, c.kin, c.real = compiled.View(who, g.db.Now()), g.guards.Kin, g.links.Real
-	if c.caller.Kind == op.Session || slices.ContainsFunc(who.AuthorityChain, isSession) {
+	if c.caller.Kind == op.Session || slices.ContainsFunc(who.AuthorityChain, isSession) || len(who.Narrowed) > 0 {
 		c.whose = func(r op.Resource) []string { return g.guards.Whose(ctx, c.caller.Tenant, r) }
 	}
 	if c.caller.Door == op.DoorPanel && c.caller.Kind == op.Person && c.caller.Present == "" {
@@ -43,7 +43,7 @@ func (g *Gate) lookUp(ctx context.Context, c *call) error {
 func isSession(p policy.PrincipalRef) bool { return p.Kind == policy.Session }
 
 // principal is the caller as policy names it.
-func principal(caller op.Caller) (policy.StrictTenantContext, error) {
+func (g *Gate) principal(ctx context.Context, caller op.Caller) (policy.StrictTenantContext, error) {
 	who := policy.StrictTenantContext{Tenant: caller.Tenant,
 		Principal: policy.PrincipalRef{Kind: policy.PrincipalKind(caller.Kind), ID: caller.Name}}
 	var err error
@@ -56,6 +56,13 @@ func principal(caller op.Caller) (policy.StrictTenantContext, error) {
 			return who, err
 		}
 		who.Prompters = append(who.Prompters, p)
+	}
+	for _, by := range op.Narrowings(caller) {
+		n, err := g.guards.Narrowed(ctx, caller, by)
+		if err != nil {
+			return who, err
+		}
+		who.Narrowed = append(who.Narrowed, n)
 	}
 	if len(caller.Scope) > 0 {
 		who.Ceiling = &policy.Ceiling{Rights: caller.Scope}
@@ -99,11 +106,14 @@ func (g *Gate) decide(ctx context.Context, c *call) error {
 		return nil
 	case c.decision.Effect == policy.Ask:
 		return g.ask(ctx, c)
-	case c.op.Masked && c.decision.Code == policy.CodeNoGrant:
+	case c.op.Masked && unlisted[c.decision.Code]:
 		return nil // the handler leaves out what this caller may not see
 	}
 	return g.refuse(ctx, c, g.denial(c))
 }
+
+// unlisted are the refusals of a whole list of which something may be left: the handler leaves out the rest.
+var unlisted = map[string]bool{policy.CodeNoGrant: true, policy.CodeBeyond: true, policy.CodeNarrowed: true}
 
 // Weigh says what policy would answer to a call, with its reason, and does nothing: no ask is filed and nothing runs. For
 // hooks that may only refuse.

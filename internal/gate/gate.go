@@ -63,6 +63,9 @@ type Guards struct {
 	// Kin finds the repository that a path lies in: what is denied in one of its checkouts is denied in all. policy.NoKin where there
 	// are none.
 	Kin policy.Kin
+	// Narrowed is what a name in a caller's chain narrows it to, and Keep keeps it for what the caller begins.
+	Narrowed func(ctx context.Context, c op.Caller, by string) (*policy.Narrowed, error)
+	Keep     func(ctx context.Context, c op.Caller) error
 	// Past says of which operations an open intent is of a time that a copy was made in: nobody completes it then.
 	Past func(name string) bool
 }
@@ -77,6 +80,12 @@ func New(t *op.Table, d *db.DB, j *journal.Journal, p Policies, a *approval.Room
 	}
 	if guards.Whose == nil {
 		guards.Whose = func(context.Context, string, op.Resource) []string { return nil } // nobody's
+	}
+	if guards.Narrowed == nil {
+		guards.Narrowed = func(context.Context, op.Caller, string) (*policy.Narrowed, error) { return nil, unguarded() }
+	}
+	if guards.Keep == nil {
+		guards.Keep = func(context.Context, op.Caller) error { return unguarded() }
 	}
 	if guards.Past == nil {
 		guards.Past = func(string) bool { return true }
@@ -213,6 +222,11 @@ func (g *Gate) do(ctx context.Context, c *call) (any, error) {
 	c.resource = o.Resource(ctx, c.in)
 	if err := g.decide(ctx, c); err != nil {
 		return nil, err
+	}
+	if c.caller.Narrow != "" && o.Changes() {
+		if err := g.guards.Keep(ctx, c.caller); err != nil {
+			return nil, err
+		}
 	}
 	if g.Elsewhere != nil {
 		if err := g.Elsewhere(ctx, o, c.resource); err != nil {

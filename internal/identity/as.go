@@ -46,7 +46,7 @@ func (r *Room) As(ctx context.Context, c op.Caller, name string) (op.Caller, err
 	}
 	as.Via, as.Token, as.Session, as.Scope, as.Client, as.Request, as.Idempotency = c.Actor, c.Token, c.Session, c.Scope, c.Client, c.Request,
 		c.Idempotency
-	as.Prompted, as.Until = c.Prompted, c.Until
+	as.Prompted, as.Until, as.Narrow = c.Prompted, c.Until, c.Narrow
 	if c.Via != "" {
 		as.Via = c.Via
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,9 @@ func (r *Room) Assert(ctx context.Context, token string, beside op.Caller, door 
 		return op.Caller{}, err
 	}
 	c.Token, c.Until, c.Scope = assertionToken+v.Key.ID+"/"+v.Claims.ID, v.Claims.Until(), v.Claims.Capabilities
+	if v.Narrow != "" {
+		c.Narrow, c.For = v.Narrow, append(slices.Clip(c.For), v.By)
+	}
 	r.touchSigner(ctx, v.Key)
 	return c, nil
 }

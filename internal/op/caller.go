@@ -68,6 +68,8 @@ type Caller struct {
 	Client   Client     `json:"client,omitzero"`
 	Request  string     `json:"request"` // request id
 	Scope    []string   `json:"scope,omitempty"`
+	// Narrow is what the assertion that let it in narrows it to, as text; its chain names it. See Narrowings.
+	Narrow string `json:"-"`
 	// Decides is set for a credential that a present person minted for deciding.
 	Decides bool `json:"decides,omitempty"`
 	// Recovers says by what the caller may replace a forgotten PIN, and nothing else: the id of a recovery code, or root.

@@ -23,7 +23,7 @@ func (v *View) MayAny(p AccessPermission, kind ResourceKind) bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(v.narrowed, func(n *Narrowed) bool { return !n.any(q) })
 }
 
 // reachable is the ceiling without its places.

@@ -52,6 +52,9 @@ func (d Decision) Recorded() bool { return d.Class != "" && !d.Class.everyday() 
 // House says that the house's own defaults answered, and nobody's grant or rule.
 func (d Decision) House() bool { return strings.HasPrefix(d.By, "grant:default-") }
 
+// ungiven says that nothing gives it there, and nothing denies it.
+func (d Decision) ungiven() bool { return d.Code == CodeNoGrant || d.Code == CodeBeyond }
+
 // Codes of decisions.
 const (
 	CodeGranted   = "granted"
@@ -63,6 +66,8 @@ const (
 	CodeBoundary  = "data_boundary"
 	CodePresence  = "presence_required"
 	CodeCeiling   = "beyond_credential"
+	CodeBeyond    = "beyond_assertion"
+	CodeNarrowed  = "denied_by_assertion"
 	CodeExpired   = "credential_expired"
 	CodeNoPolicy  = "no_policy"
 	CodeTenant    = "other_tenant"
@@ -259,6 +264,7 @@ func (v *View) meet(q *question) Decision {
 			out = d
 		}
 	}
+	out = v.narrow(q, out)
 	if out.Effect == Ask && len(out.Approvers) == 0 {
 		return nobody(out)
 	}

@@ -149,14 +149,14 @@ func (s *Sight) askTwin(path, twin string) Seen {
 	}
 	weigh := func(at string, class DataClass) {
 		switch d := look("folder.read", at, class); {
-		case d.Effect == Deny && d.Code == CodeNoGrant && class != "": // what grants the path does not grant data of that class
+		case d.Effect == Deny && d.ungiven() && class != "": // what grants the path does not grant data of that class
 			seen = seen.and(Seen{Hidden: true, By: byLabel + string(class)})
-		case d.Effect == Deny && d.Code != CodeNoGrant:
+		case d.Effect == Deny && !d.ungiven():
 			seen = seen.and(Seen{Hidden: true, By: d.By})
 		case d.Effect == Ask && at == path:
 			seen = seen.and(Seen{Asks: d.By})
 		}
-		if d := look("folder.write", at, class); d.Effect == Deny && d.Code != CodeNoGrant {
+		if d := look("folder.write", at, class); d.Effect == Deny && !d.ungiven() {
 			seen = seen.and(Seen{Fixed: true, By: d.By})
 		}
 	}
@@ -168,7 +168,7 @@ func (s *Sight) askTwin(path, twin string) Seen {
 	}
 	if s.tool != "" {
 		d := s.view.Decide(Request{Right: "tool.execute", Resource: ToolRef(s.tool), Tool: s.tool, Facts: &Facts{Paths: []string{twin}}})
-		if d.Effect == Deny && d.Code != CodeNoGrant {
+		if d.Effect == Deny && !d.ungiven() {
 			seen = seen.and(Seen{Hidden: true, By: d.By})
 		}
 	}

@@ -34,7 +34,7 @@ func ParsePrincipal(s string) (PrincipalRef, error) {
 	}
 	kind, id, ok := strings.Cut(s, ":")
 	p := PrincipalRef{Kind: PrincipalKind(kind), ID: id}
-	if !ok || id == "" || !knownPrincipal[p.Kind] && p.Kind != GroupOf || hasControl(id) {
+	if !ok || id == "" || !knownPrincipal[p.Kind] && p.Kind != GroupOf && p.Kind != ByAssertion || hasControl(id) {
 		return PrincipalRef{}, malformed("principal %q is not kind:id with a kind of person, group, agent, session, service or local", s)
 	}
 	return p, nil

@@ -73,6 +73,11 @@ func (s *Sight) Refuses(tool string) string {
 	if s == nil || s.view == nil {
 		return ""
 	}
+	for _, n := range s.view.narrowed {
+		if tool == "" || !s.view.MayUse(tool) || len(n.denies) > 0 {
+			return n.by.String()
+		}
+	}
 	for _, d := range s.toolDrawers() {
 		for _, g := range d.denies {
 			if g.tier == 0 && g.inForce(s) && (tool == "" || g.Scope.holds(ToolRef(tool)) && g.namesTool(toolPath(tool))) {

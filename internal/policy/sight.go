@@ -84,12 +84,17 @@ func (v *View) newSight(tool string) *Sight {
 	s := &Sight{view: v, tool: tool, edges: map[string]bool{"/": true}, words: map[string]bool{}, regions: map[string]Seen{},
 		fits: map[string]fitting{}, lows: map[string]bool{}, ends: map[string]bool{}, folders: map[string]string{},
 		written: map[string]string{}}
-	s.slow = v.policy == nil || v.ctx.Ceiling != nil
+	s.slow = v.policy == nil || v.ctx.Ceiling != nil || len(v.narrowed) > 0
 	if v.policy == nil {
 		return s
 	}
 	for _, l := range v.policy.labels {
 		s.root(l.Resource)
+	}
+	for _, n := range v.narrowed {
+		for _, g := range n.within() {
+			s.learn(g)
+		}
 	}
 	asked := kindMask(KindFolder)
 	if tool != "" {

@@ -17,6 +17,8 @@ type StrictTenantContext struct {
 	AuthorityChain []PrincipalRef
 	// Prompters are those on whose words the principal acts, each with whom it acts for: their denials hold, too.
 	Prompters [][]PrincipalRef
+	// Narrowed are what the chains name by ByAssertion; where one is missing, nothing is left.
+	Narrowed []*Narrowed
 	// Ceiling limits a scoped credential; nil is no limit beyond the principal's own.
 	Ceiling  *Ceiling
 	Boundary DataBoundary
@@ -34,10 +36,12 @@ type View struct {
 	members []member
 	// prompters bind by their denials alone.
 	prompters []member
-	refusal   string
-	mu        sync.RWMutex
-	shown     map[masked]bool
-	sights    map[string]*Sight
+	// narrowed takes away from what all of them leave.
+	narrowed []*Narrowed
+	refusal  string
+	mu       sync.RWMutex
+	shown    map[masked]bool
+	sights   map[string]*Sight
 }
 
 // member is one of the caller's chain, with the grants and rules that can speak of it in one drawer for each kind.
@@ -102,7 +106,12 @@ func (s *views) keep(key string, v *View) {
 }
 
 func (c *Compiled) prepare(ctx StrictTenantContext, now time.Time) *View {
-	v := &View{ctx: ctx, policy: c, now: now}
+	narrowed, known := ctx.narrowings()
+	ctx.AuthorityChain, ctx.Prompters = Actors(ctx.AuthorityChain), slices.Clone(ctx.Prompters)
+	for i, chain := range ctx.Prompters {
+		ctx.Prompters[i] = Actors(chain)
+	}
+	v := &View{ctx: ctx, policy: c, now: now, narrowed: narrowed}
 	switch {
 	case c == nil || c.tenant == "":
 		v.refusal = "no policy is loaded"
@@ -110,6 +119,8 @@ func (c *Compiled) prepare(ctx StrictTenantContext, now time.Time) *View {
 		v.refusal = "the caller belongs to another tenant"
 	case ctx.Principal.Kind == Session && len(ctx.AuthorityChain) == 0:
 		v.refusal = "a session acts for somebody, and this one names nobody"
+	case !known:
+		v.refusal = "what narrows the caller is not known here"
 	case ctx.Boundary.check() != nil:
 		v.refusal = ctx.Boundary.check().Error()
 	}
@@ -221,6 +232,11 @@ func (v *View) end() time.Time {
 		}
 	}
 	earlier(v.ctx.ExpiresAt)
+	for _, n := range v.narrowed {
+		for _, g := range n.within() {
+			earlier(g.ExpiresAt)
+		}
+	}
 	for _, m := range slices.Concat(v.members, v.prompters) {
 		for _, d := range m.drawers {
 			for _, g := range slices.Concat(d.denies, d.gives[0], d.gives[1], d.gives[2]) {

@@ -20,7 +20,7 @@ var Tables = []struct {
 	{of: "actor", tables: []string{"actor"}},
 	{of: "approval", tables: []string{"approval", "approval_rule"}},
 	{of: "artifact", tables: []string{"artifact", "artifact_body", "artifact_number"}},
-	{of: "assertion", stays: []string{"assertion_key", "assertion_seen"}},
+	{of: "assertion", stays: []string{"assertion_key", "assertion_narrowing", "assertion_seen"}},
 	{of: "automation", tables: []string{"automation", "automation_delivery", "automation_event", "automation_hook", "automation_run",
 		"automation_step", "automation_tick", "automation_trigger", "automation_version"}},
 	{of: "board", tables: []string{"board_need", "board_task"}},

@@ -58,6 +58,19 @@ func TestEveryReasonToReject(t *testing.T) {
 	good := Key{ID: "web-1", Tenant: "local", Public: public, Purpose: ForAssertions, Status: Active}
 	key := func(change func(*Key)) *Key { k := good; change(&k); return &k }
 	rules := Rules{Issuer: "tandem-web", Audience: "tandem-runtime", Skew: 10 * time.Second, Lifetime: 15 * time.Minute,
+		Narrow: func(c *Claims) (text, by string, why *Rejected) { // what is read of them is the table of internal/policy/vocabulary
+			switch {
+			case string(c.ResourceScope) == `"kept"`:
+				return "text", "assertion:1", nil
+			case said(c.ResourceScope):
+				return "", "", Reject(Scope, "unread")
+			case string(c.Grants) != "[]":
+				return "", "", Reject(Grants, "unread")
+			case strings.Contains(string(c.DataBoundary), "credential"):
+				return "", "", Reject(Boundary, "unread")
+			}
+			return "", "", nil
+		},
 		Right: func(s string) error {
 			if !strings.Contains(s, ".") {
 				return errors.New("no right")
@@ -129,12 +142,13 @@ func TestEveryReasonToReject(t *testing.T) {
 			token: with(map[string]any{"authority_chain.executed_as": map[string]any{"kind": "automation"}}), want: ExecutedAs},
 		{name: "executed as nothing", token: with(map[string]any{"authority_chain.executed_as": nil}), want: ExecutedAs},
 		{name: "a capability of somewhere else", token: with(map[string]any{"capabilities": []string{"everything"}}), want: Capability},
-		{name: "a scope", token: with(map[string]any{"resource_scope": map[string]any{"root": "x"}}), want: Narrowed},
-		{name: "grants", token: with(map[string]any{"grants": []any{map[string]any{"effect": "deny"}}}), want: Narrowed},
+		{name: "a scope that is kept", token: with(map[string]any{"resource_scope": "kept"})},
+		{name: "a scope", token: with(map[string]any{"resource_scope": map[string]any{"root": "x"}}), want: Scope},
+		{name: "grants", token: with(map[string]any{"grants": []any{map[string]any{"effect": "deny"}}}), want: Grants},
 		{name: "a boundary",
-			token: with(map[string]any{"data_boundary": map[string]any{"denied_data_classes": []string{"credential"}}}), want: Narrowed},
+			token: with(map[string]any{"data_boundary": map[string]any{"denied_data_classes": []string{"credential"}}}), want: Boundary},
 		{name: "a boundary in words that are not known here",
-			token: with(map[string]any{"data_boundary": map[string]any{"allowed_regions": []string{"eu"}}}), want: Narrowed},
+			token: with(map[string]any{"data_boundary": map[string]any{"allowed_regions": []string{"eu"}}}), want: Boundary},
 		{name: "a key for receipts", token: with(nil), key: key(func(k *Key) { k.Purpose = "approval_receipt" }), want: KeyPurpose},
 		{name: "a revoked key", token: with(nil), key: key(func(k *Key) { k.Status = Revoked }), want: KeyRevoked},
 		{name: "a retired key", token: with(nil), key: key(func(k *Key) { k.Status = Retired }), want: KeyRetired},
@@ -163,6 +177,8 @@ func TestEveryReasonToReject(t *testing.T) {
 		}, now)
 		var why *Rejected
 		switch {
+		case c.name == "a scope that is kept" && (err != nil || v.Narrow != "text" || v.By != "assertion:1"):
+			t.Errorf("%s: %+v %v", c.name, v, err)
 		case c.want == "" && (err != nil || v.Claims.Human.Actor != "anna"):
 			t.Errorf("%s: %v", c.name, err)
 		case c.want != "" && (!errors.As(err, &why) || why.Reason != c.want || why.Text == ""):

@@ -1,7 +1,6 @@
 package assertion
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -76,6 +75,9 @@ type Rules struct {
 	Organized bool
 	// Right refuses a capability that is no right of this house.
 	Right func(string) error
+	// Narrow is what resource_scope, grants and data_boundary leave, as text, and how a caller's chain names it; both empty where they take
+	// nothing away. What cannot be kept as it is meant is refused.
+	Narrow func(*Claims) (text, by string, why *Rejected)
 }
 
 // The most that an assertion may be, and its names.
@@ -129,8 +131,6 @@ func (c *Claims) whose() *Rejected {
 		return Reject(Actors, "the assertion names different actors: in human_actor, tenant_context, authority_chain or principal")
 	case kind != "request":
 		return Reject(ExecutedAs, "the assertion is for what is executed as %.40q, and a person's own request is taken", kind)
-	case said(c.ResourceScope) || said(c.Grants) || c.bounded():
-		return Reject(Narrowed, "the assertion is narrowed by resource_scope, grants or data_boundary, which would not be kept here")
 	}
 	return nil
 }
@@ -154,20 +154,6 @@ func (c *Claims) principalIs(actor string) bool {
 	}
 	var p struct{ Kind, ID string }
 	return json.Unmarshal(c.Principal, &p) == nil && p.ID == actor && (p.Kind == "human_user" || p.Kind == "person")
-}
-
-// bounded reports whether only some classes of data may pass.
-func (c *Claims) bounded() bool {
-	if !said(c.DataBoundary) {
-		return false
-	}
-	var b struct {
-		Allowed []string `json:"allowed_data_classes"`
-		Denied  []string `json:"denied_data_classes"`
-	}
-	dec := json.NewDecoder(bytes.NewReader(c.DataBoundary))
-	dec.DisallowUnknownFields() // what is not known here may narrow it, too
-	return dec.Decode(&b) != nil || len(b.Allowed)+len(b.Denied) > 0
 }
 
 // said reports whether a claim says anything.

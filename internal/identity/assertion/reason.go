@@ -28,7 +28,9 @@ const (
 	Actors       Reason = "actors"         // its places do not name the same actor
 	ExecutedAs   Reason = "executed_as"    // not a person's own request
 	Capability   Reason = "capability"     // a capability that is no right of this house
-	Narrowed     Reason = "narrowed"       // it is narrowed in a way that would not be kept here
+	Scope        Reason = "resource_scope" // what it is narrowed to could not be kept here as it is meant
+	Grants       Reason = "grants"         //
+	Boundary     Reason = "data_boundary"  //
 	KeyPurpose   Reason = "key_purpose"    //
 	KeyRevoked   Reason = "key_revoked"    //
 	KeyRetired   Reason = "key_retired"    //

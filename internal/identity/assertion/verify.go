@@ -17,6 +17,8 @@ type Verified struct {
 	Key    *Key
 	Claims Claims
 	Digest [sha256.Size]byte
+	// Narrow is what it is narrowed to, and By how a chain names that; empty for everything that its person may.
+	Narrow, By string
 }
 
 // Find looks a key up by its id; nil where there is none.
@@ -67,6 +69,9 @@ func (r Rules) Verify(token string, find Find, now time.Time) (*Verified, error)
 		return nil, Reject(Malformed, "the assertion's claims are not those of version v1").of(key.ID, Claims{}, true)
 	}
 	why := r.check(&v.Claims, now)
+	if why == nil {
+		v.Narrow, v.By, why = r.Narrow(&v.Claims)
+	}
 	if why == nil {
 		why = key.speaksFor(&v.Claims, r.Organized, now)
 	}

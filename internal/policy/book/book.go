@@ -35,6 +35,8 @@ type Book struct {
 	Acts func(ctx context.Context, tenant, actor string) ([]Act, error)
 	// Keeps are rules about what the house keeps from a tenant, whatever that one's own rules say; "" for none.
 	Keeps func(tenant string) string
+	// Narrowed is what a signed assertion in somebody's chain narrows it to; without it nobody who has one there may anything.
+	Narrowed func(ctx context.Context, tenant string, by policy.PrincipalRef) (*policy.Narrowed, error)
 	// Vouch asks the journal about every grant and about the rules.
 	Vouch op.Vouch
 

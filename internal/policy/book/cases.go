@@ -66,5 +66,7 @@ func (b *Book) view(ctx context.Context, c *policy.Compiled, tenant, actor strin
 	if err != nil {
 		return nil, ref, err
 	}
-	return c.View(policy.StrictTenantContext{Tenant: tenant, Principal: ref, AuthorityChain: chain}, now), ref, nil
+	who := policy.StrictTenantContext{Tenant: tenant, Principal: ref, AuthorityChain: chain}
+	who.Narrowed, err = b.narrowings(ctx, tenant, chain)
+	return c.View(who, now), ref, err
 }

@@ -60,6 +60,17 @@ func (b *Book) context(ctx context.Context, _ Nothing) (out vocabulary.StrictTen
 		}
 		who.Prompters = append(who.Prompters, list)
 	}
+	for _, by := range op.Narrowings(c) {
+		p, err := policy.ParsePrincipal(by)
+		if err != nil || b.Narrowed == nil {
+			return out, err
+		}
+		n, err := b.Narrowed(ctx, c.Tenant, p)
+		if err != nil {
+			return out, err
+		}
+		who.Narrowed = append(who.Narrowed, n)
+	}
 	if len(c.Scope) > 0 {
 		who.Ceiling = &policy.Ceiling{Rights: c.Scope}
 	}
@@ -79,6 +90,16 @@ func (b *Book) context(ctx context.Context, _ Nothing) (out vocabulary.StrictTen
 		mine = append(mine, g.ScopedGrant)
 	}
 	out = vocabulary.Context(&who, mine)
+	if i := len(who.Narrowed) - 1; i >= 0 { // what the caller's own assertion says
+		n := &who.Narrowed[i].Narrowing
+		out.Scope, out.Boundary = vocabulary.Scopes(c.Tenant, n.Places), n.Boundary
+		if len(n.Grants) > 0 {
+			out.Grants = nil
+		}
+		for i := range n.Grants {
+			out.Grants = append(out.Grants, vocabulary.Grant(c.Tenant, &n.Grants[i]))
+		}
+	}
 	if c.Token != "" {
 		out.Assertion = &vocabulary.Assertion{ID: c.Token}
 	}

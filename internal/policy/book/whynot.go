@@ -32,6 +32,7 @@ type trial struct {
 	written policy.Source // what stands beside the grants, for when that changes
 	ref     policy.PrincipalRef
 	chain   []policy.PrincipalRef
+	narrow  []*policy.Narrowed
 	req     policy.Request
 	wants   Wants
 	out     *WhyNotOut
@@ -49,6 +50,9 @@ func (b *Book) whyNot(ctx context.Context, in Case) (WhyNotOut, error) {
 		return out, err
 	}
 	if t.ref, t.chain, err = b.who(ctx, c.Tenant, in.Actor); err != nil {
+		return out, err
+	}
+	if t.narrow, err = b.narrowings(ctx, c.Tenant, t.chain); err != nil {
 		return out, err
 	}
 	k, err := b.current(ctx, c.Tenant)
@@ -97,7 +101,7 @@ func (t *trial) beside() {
 }
 
 func (t *trial) decide(c *policy.Compiled, ref policy.PrincipalRef, chain []policy.PrincipalRef) policy.Decision {
-	view := c.View(policy.StrictTenantContext{Tenant: t.written.Tenant, Principal: ref, AuthorityChain: chain}, t.req.Now)
+	view := c.View(policy.StrictTenantContext{Tenant: t.written.Tenant, Principal: ref, AuthorityChain: chain, Narrowed: t.narrow}, t.req.Now)
 	d := view.Decide(led(t.req))
 	if as := view.Decide(t.req); narrower(as, d) {
 		d = as

@@ -58,21 +58,21 @@ func Context(c *policy.StrictTenantContext, grants []policy.ScopedGrant) StrictT
 	if c.Tenant == "local" {
 		source = "local_implicit"
 	}
-	first := c.Principal
-	if n := len(c.AuthorityChain); n > 0 {
-		first = c.AuthorityChain[n-1]
+	first, chain := c.Principal, policy.Actors(c.AuthorityChain)
+	if n := len(chain); n > 0 {
+		first = chain[n-1]
 	}
 	as := map[policy.PrincipalKind]string{policy.Person: "request", policy.Local: "request", policy.Agent: "service_account",
 		policy.Session: "service_account", policy.Service: "service_account"}[c.Principal.Kind]
 	out := StrictTenantContext{Tenant: TenantContext{c.Tenant, c.Tenant, c.Principal.ID, source}, Principal: Principal(c.Principal),
-		Chain: AuthorityChain{Initiator{first.ID, string(principals[first.Kind])}, Executor{as, c.Principal.ID}, written(c.AuthorityChain)},
+		Chain: AuthorityChain{Initiator{first.ID, string(principals[first.Kind])}, Executor{as, c.Principal.ID}, written(chain)},
 		Scope: Scopes(c.Tenant, nil), Grants: []ScopedGrant{}, Boundary: c.Boundary}
 	if c.Ceiling != nil {
 		rights := append([]string{}, c.Ceiling.Rights...)
 		out.Rights, out.Scope = &rights, Scopes(c.Tenant, c.Ceiling.Scopes)
 	}
 	for _, p := range c.Prompters {
-		out.Prompters = append(out.Prompters, written(p))
+		out.Prompters = append(out.Prompters, written(policy.Actors(p)))
 	}
 	if !c.ExpiresAt.IsZero() {
 		ms := c.ExpiresAt.UnixMilli()
