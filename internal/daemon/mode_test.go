@@ -273,98 +273,108 @@ func TestNoDoorIsExemptWhereRequestsAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []authMode{hostedSingleTenant, enterpriseRequired} {
-		t.Run(string(mode), func(t *testing.T) {
-			p := newPlane(t)
-			d, base := walkedWith(t, map[string]string{"auth_mode": string(mode), "pin_hash": pin, "assertion.public_keys": p.ring("ring-1"),
-				"secret_keeper": "file"})
-			nobody := map[string]map[string]string{"nothing": {}, "the API's token": {"Authorization": "Bearer " + walkAPI},
-				"the connector's token": {"Authorization": "Bearer " + walkConnector}, "a wrong cookie": {"Cookie": CookieName + "=tdc_nobody"},
-				"a raw header": {"X-Tandem-Org-Id": "acme", "X-Tandem-Actor-Id": "owner"}}
-			refused := func(method, path, pattern string, body []byte) {
-				for who, header := range nobody {
-					status, text := send(t, method, base+path, body, header)
-					_, open := waysIn[pattern]
-					open = open && who != "a raw header" && !(mode == enterpriseRequired && pattern == "POST "+registers)
-					if !open && status != http.StatusUnauthorized && status != http.StatusForbidden {
-						t.Errorf("%s %s answers who comes with %s: %d %s", method, path, who, status, text)
+	onDatabases(t, func(t *testing.T, at func() map[string]string, mine func(i int) bool) {
+		for _, mode := range []authMode{hostedSingleTenant, enterpriseRequired} {
+			t.Run(string(mode), func(t *testing.T) {
+				p := newPlane(t)
+				d, base := walkedWith(t, with(at(), map[string]string{"auth_mode": string(mode), "pin_hash": pin, "secret_keeper": "file",
+					"assertion.public_keys": p.ring("ring-1")}))
+				nobody := map[string]map[string]string{"nothing": {}, "the API's token": {"Authorization": "Bearer " + walkAPI},
+					"the connector's token": {"Authorization": "Bearer " + walkConnector}, "a wrong cookie": {"Cookie": CookieName + "=tdc_nobody"},
+					"a raw header": {"X-Tandem-Org-Id": "acme", "X-Tandem-Actor-Id": "owner"}}
+				refused := func(method, path, pattern string, body []byte) {
+					for who, header := range nobody {
+						status, text := send(t, method, base+path, body, header)
+						_, open := waysIn[pattern]
+						open = open && who != "a raw header" && !(mode == enterpriseRequired && pattern == "POST "+registers)
+						if !open && status != http.StatusUnauthorized && status != http.StatusForbidden {
+							t.Errorf("%s %s answers who comes with %s: %d %s", method, path, who, status, text)
+						}
 					}
 				}
-			}
-			for _, o := range d.gate.Table().All() {
-				for _, r := range routes(o) {
-					refused(r[0], r[1], strings.Join(r[:], " "), encode(t, filled(o, "x1")))
+				for i, o := range d.gate.Table().All() {
+					if !mine(i) {
+						continue
+					}
+					for _, r := range routes(o) {
+						refused(r[0], r[1], strings.Join(r[:], " "), encode(t, filled(o, "x1")))
+					}
 				}
-			}
-			for pattern := range d.web.Mounts {
-				method, path, ok := strings.Cut(pattern, " ")
-				if !ok {
-					method, path = "GET", pattern
+				for pattern := range d.web.Mounts {
+					method, path, ok := strings.Cut(pattern, " ")
+					if !ok {
+						method, path = "GET", pattern
+					}
+					refused(method, strings.ReplaceAll(wildcardForm.ReplaceAllString(path, "x1"), "{$}", ""), pattern, []byte("{}"))
 				}
-				refused(method, strings.ReplaceAll(wildcardForm.ReplaceAllString(path, "x1"), "{$}", ""), pattern, []byte("{}"))
-			}
-			for _, path := range []string{"/event", "/openapi.json", "/metrics", "/nothing/here", "/mcp?token=" + walkConnector} {
-				refused("GET", path, "GET "+path, nil)
-			}
-			if status, body := send(t, "POST", base+"/join", []byte(`{"name":"x","nonce":"00000000000000000000000000000000"}`), nil); status != 401 {
-				t.Errorf("a request to join without an invitation: %d %s", status, body)
-			}
-			socket := client.Socket(SocketPath(d.data, ""))
-			for _, o := range d.gate.Table().All() {
-				if err := socket.Call(t.Context(), o.Name, filled(o, "x1"), nil); !o.Public && !fault.Is(err, fault.Unauthenticated) {
-					t.Errorf("%s for whoever speaks on the control socket: %v", o.Name, err)
+				for _, path := range []string{"/event", "/openapi.json", "/metrics", "/nothing/here", "/mcp?token=" + walkConnector} {
+					refused("GET", path, "GET "+path, nil)
 				}
-			}
-			// A token of the house names nobody either when it asks to act as an agent.
-			for _, secret := range []string{walkAPI, walkConnector} {
-				as := socket.WithToken(secret).WithClient(client.About{As: "agent"})
-				if err := as.Call(t.Context(), "actor.whoami", nil, nil); !fault.Is(err, fault.Unauthenticated) {
-					t.Errorf("an agent by a token of the house on the control socket: %v", err)
+				join := []byte(`{"name":"x","nonce":"00000000000000000000000000000000"}`)
+				if status, body := send(t, "POST", base+"/join", join, nil); status != 401 {
+					t.Errorf("a request to join without an invitation: %d %s", status, body)
 				}
-			}
-			// Where nobody has to be known, who is refused is nobody.
-			r := httptest.NewRequest("GET", "/ready", nil)
-			r.Header.Set("Authorization", "Bearer "+walkAPI)
-			if c, err := d.named(networkAuth(d.identity, false), true)(r); err == nil || c.Known() {
-				t.Errorf("refused, and known as %s: %v", c.Name, err)
-			}
-			// Whoever names somebody is let in: a token of an actor, a person with the PIN, an assertion.
-			agent := mint(t, d, op.Agent, "walker")
-			if status, body := send(t, "GET", base+"/whoami", nil, map[string]string{"Authorization": "Bearer " + agent}); status != 200 {
-				t.Errorf("an agent's token: %d %s", status, body)
-			}
-			if err := socket.WithPIN("246813579").Call(t.Context(), "actor.add", map[string]any{"name": "anna", "kind": "person"}, nil); err != nil {
-				t.Errorf("with the PIN: %v", err)
-			}
-			if err := socket.WithToken(agent).Call(t.Context(), "actor.whoami", nil, nil); err != nil {
-				t.Errorf("a token on the control socket: %v", err)
-			}
-			signed := map[string]string{"X-Tandem-Context-Assertion": p.sign("ring-1", "anna", nil)}
-			if status, body := send(t, "GET", base+"/whoami", nil, signed); status != 200 || !strings.Contains(body, `"name":"anna"`) {
-				t.Errorf("an assertion: %d %s", status, body)
-			}
-			if status, body := send(t, "GET", base+"/event", nil, signed); status != 200 {
-				t.Errorf("a stream: %d %s", status, body)
-			}
-			// What guards this machine wants the person here, whoever is named.
-			for _, v := range d.Settings.All() {
-				if k := settings.Known(v.Key); k == nil || !k.Guard {
-					continue
+				socket := client.Socket(SocketPath(d.data, ""))
+				for i, o := range d.gate.Table().All() {
+					if !mine(i) {
+						continue
+					}
+					if err := socket.Call(t.Context(), o.Name, filled(o, "x1"), nil); !o.Public && !fault.Is(err, fault.Unauthenticated) {
+						t.Errorf("%s for whoever speaks on the control socket: %v", o.Name, err)
+					}
 				}
-				owner := map[string]string{"X-Tandem-Context-Assertion": p.sign("ring-1", identity.Owner, nil)}
-				status, body := send(t, "PUT", base+"/settings/"+v.Key, []byte(`{"value":""}`), owner)
-				if status != 403 || !strings.Contains(body, `"presence":"required"`) {
-					t.Errorf("%s set by an assertion of the owner: %d %s", v.Key, status, body)
+				// A token of the house names nobody either when it asks to act as an agent.
+				for _, secret := range []string{walkAPI, walkConnector} {
+					as := socket.WithToken(secret).WithClient(client.About{As: "agent"})
+					if err := as.Call(t.Context(), "actor.whoami", nil, nil); !fault.Is(err, fault.Unauthenticated) {
+						t.Errorf("an agent by a token of the house on the control socket: %v", err)
+					}
 				}
-			}
-			if err := socket.WithPIN("246813579").Call(t.Context(), "assertion.key_revoke", map[string]any{"id": "ring-1"}, nil); err != nil {
-				t.Errorf("revoke a key of the settings: %v", err)
-			}
-			if status, body := send(t, "GET", base+"/whoami", nil, signed); status != 403 || reasonOf(body) != "key_revoked" {
-				t.Errorf("after that: %d %s", status, body)
-			}
-		})
-	}
+				// Where nobody has to be known, who is refused is nobody.
+				r := httptest.NewRequest("GET", "/ready", nil)
+				r.Header.Set("Authorization", "Bearer "+walkAPI)
+				if c, err := d.named(networkAuth(d.identity, false), true)(r); err == nil || c.Known() {
+					t.Errorf("refused, and known as %s: %v", c.Name, err)
+				}
+				// Whoever names somebody is let in: a token of an actor, a person with the PIN, an assertion.
+				agent := mint(t, d, op.Agent, "walker")
+				if status, body := send(t, "GET", base+"/whoami", nil, map[string]string{"Authorization": "Bearer " + agent}); status != 200 {
+					t.Errorf("an agent's token: %d %s", status, body)
+				}
+				anna := map[string]any{"name": "anna", "kind": "person"}
+				if err := socket.WithPIN("246813579").Call(t.Context(), "actor.add", anna, nil); err != nil {
+					t.Errorf("with the PIN: %v", err)
+				}
+				if err := socket.WithToken(agent).Call(t.Context(), "actor.whoami", nil, nil); err != nil {
+					t.Errorf("a token on the control socket: %v", err)
+				}
+				signed := map[string]string{"X-Tandem-Context-Assertion": p.sign("ring-1", "anna", nil)}
+				if status, body := send(t, "GET", base+"/whoami", nil, signed); status != 200 || !strings.Contains(body, `"name":"anna"`) {
+					t.Errorf("an assertion: %d %s", status, body)
+				}
+				if status, body := send(t, "GET", base+"/event", nil, signed); status != 200 {
+					t.Errorf("a stream: %d %s", status, body)
+				}
+				// What guards this machine wants the person here, whoever is named.
+				for _, v := range d.Settings.All() {
+					if k := settings.Known(v.Key); k == nil || !k.Guard {
+						continue
+					}
+					owner := map[string]string{"X-Tandem-Context-Assertion": p.sign("ring-1", identity.Owner, nil)}
+					status, body := send(t, "PUT", base+"/settings/"+v.Key, []byte(`{"value":""}`), owner)
+					if status != 403 || !strings.Contains(body, `"presence":"required"`) {
+						t.Errorf("%s set by an assertion of the owner: %d %s", v.Key, status, body)
+					}
+				}
+				if err := socket.WithPIN("246813579").Call(t.Context(), "assertion.key_revoke", map[string]any{"id": "ring-1"}, nil); err != nil {
+					t.Errorf("revoke a key of the settings: %v", err)
+				}
+				if status, body := send(t, "GET", base+"/whoami", nil, signed); status != 403 || reasonOf(body) != "key_revoked" {
+					t.Errorf("after that: %d %s", status, body)
+				}
+			})
+		}
+	})
 }
 
 // A mode that cannot be kept is not served, and a mode that is not known is no other one.

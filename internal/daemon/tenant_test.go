@@ -31,51 +31,53 @@ const (
 // with every right, calls every operation with every id the first one has. No
 // answer may hold anything of the first tenant's, and none of its rows change.
 func TestAnotherTenantsIdsAreNotFound(t *testing.T) {
-	d, _ := walked(t)
-	first, second := twoTenants(t, d)
-	g := d.gate
-	for _, o := range g.Table().All() {
-		if o.Class == op.ClassState {
-			call(g, first, o, acceptable(filled(o, named))) // whatever it accepts is there to be found
-			call(g, first, o, acceptable(filled(o, named+"/deep")))
-		}
-	}
-	if out := call(g, second, g.Table().Get("resource.put"), map[string]any{"key": "seconds-own", "value": 1}); !strings.Contains(out,
-		`"rev":1`) {
-		t.Fatalf("the second tenant's owner may do nothing, so this would show nothing: %s", out)
-	}
-	ids := harvest(t, d)
-	before := dump(t, d, identity.LocalTenant)
-	if len(ids) < 4 || !strings.Contains(before, hidden) {
-		t.Fatalf("the first tenant has only %q:\n%s", ids, before)
-	}
-	web := &httpapi.Server{Gate: g, Journal: d.journal, Log: d.Log, Now: time.Now}
-	srv := httptest.NewServer(web.Handler(func(*http.Request) (op.Caller, error) { return second, nil }, nil))
-	defer srv.Close()
-	n := 0
-	for _, o := range g.Table().All() {
-		if o.Class == op.ClassStream || o.Public {
-			continue
-		}
-		for _, id := range ids {
-			status, body := send(t, "POST", srv.URL+"/op/"+o.Name, encode(t, filled(o, id)), nil)
-			n++
-			if leaks(body) {
-				t.Errorf("%s with %s shows the second tenant what the first has: %d %s", o.Name, id, status, body)
-			}
-			if out := call(g, mcpCaller(second), o, filled(o, id)); leaks(out) {
-				t.Errorf("the tool %s with %s shows the second tenant what the first has: %s", o.ToolName(), id, out)
+	onDatabases(t, func(t *testing.T, at func() map[string]string, mine func(i int) bool) {
+		d, _ := walkedWith(t, at())
+		first, second := twoTenants(t, d)
+		g := d.gate
+		for _, o := range g.Table().All() {
+			if o.Class == op.ClassState {
+				call(g, first, o, acceptable(filled(o, named))) // whatever it accepts is there to be found
+				call(g, first, o, acceptable(filled(o, named+"/deep")))
 			}
 		}
-	}
-	own := fmt.Sprintf(`"tenant":%q`, second.Tenant)
-	if stream := events(t, srv.URL, own); leaks(stream) || !strings.Contains(stream, own) {
-		t.Errorf("the second tenant's events:\n%s", stream)
-	}
-	if after := dump(t, d, identity.LocalTenant); after != before {
-		t.Errorf("the second tenant changed the first one's rows:\n%s", difference(before, after))
-	}
-	t.Logf("%d calls with %d ids of the first tenant", n, len(ids))
+		if out := call(g, second, g.Table().Get("resource.put"), map[string]any{"key": "seconds-own", "value": 1}); !strings.Contains(out,
+			`"rev":1`) {
+			t.Fatalf("the second tenant's owner may do nothing, so this would show nothing: %s", out)
+		}
+		ids := harvest(t, d)
+		before := dump(t, d, identity.LocalTenant)
+		if len(ids) < 4 || !strings.Contains(before, hidden) {
+			t.Fatalf("the first tenant has only %q:\n%s", ids, before)
+		}
+		web := &httpapi.Server{Gate: g, Journal: d.journal, Log: d.Log, Now: time.Now}
+		srv := httptest.NewServer(web.Handler(func(*http.Request) (op.Caller, error) { return second, nil }, nil))
+		defer srv.Close()
+		n := 0
+		for i, o := range g.Table().All() {
+			if o.Class == op.ClassStream || o.Public || !mine(i) {
+				continue
+			}
+			for _, id := range ids {
+				status, body := send(t, "POST", srv.URL+"/op/"+o.Name, encode(t, filled(o, id)), nil)
+				n++
+				if leaks(body) {
+					t.Errorf("%s with %s shows the second tenant what the first has: %d %s", o.Name, id, status, body)
+				}
+				if out := call(g, mcpCaller(second), o, filled(o, id)); leaks(out) {
+					t.Errorf("the tool %s with %s shows the second tenant what the first has: %s", o.ToolName(), id, out)
+				}
+			}
+		}
+		own := fmt.Sprintf(`"tenant":%q`, second.Tenant)
+		if stream := events(t, srv.URL, own); leaks(stream) || !strings.Contains(stream, own) {
+			t.Errorf("the second tenant's events:\n%s", stream)
+		}
+		if after := dump(t, d, identity.LocalTenant); after != before {
+			t.Errorf("the second tenant changed the first one's rows:\n%s", difference(before, after))
+		}
+		t.Logf("%d calls with %d ids of the first tenant", n, len(ids))
+	})
 }
 
 // acceptable puts words that rooms accept where not every word will do, so
@@ -197,8 +199,11 @@ func text(v any) string {
 
 func tables(t *testing.T, d *Daemon) []string {
 	t.Helper()
-	rows, err := d.db.Query(t.Context(),
-		"SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tenant' ORDER BY m.name")
+	all := "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tenant' ORDER BY m.name"
+	if d.db.Name() != "sqlite" {
+		all = "SELECT table_name FROM information_schema.columns WHERE column_name = 'tenant' AND table_schema = current_schema() ORDER BY 1"
+	}
+	rows, err := d.db.Query(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}

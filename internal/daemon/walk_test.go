@@ -156,38 +156,43 @@ func encode(t *testing.T, v any) []byte {
 // A stranger is refused everywhere: no credential, a wrong one, a PIN over the
 // network, on every route of every operation.
 func TestStrangerIsRefusedEverywhere(t *testing.T) {
-	d, base := walked(t)
-	strangers := map[string]map[string]string{
-		"nothing":        {},
-		"a wrong token":  {"Authorization": "Bearer tdm_nobody_has_this_token"},
-		"a wrong cookie": {"Cookie": CookieName + "=tdc_nobody_has_this_cookie"},
-		"a PIN":          {"Tandem-Pin": "123456"},
-	}
-	n := 0
-	for _, o := range d.gate.Table().All() {
-		for _, r := range routes(o) {
-			for who, header := range strangers {
-				status, body := send(t, r[0], base+r[1], encode(t, filled(o, "x1")), header)
-				n++
-				switch {
-				case o.Public && r[0] == "GET" && who == "nothing":
-					if status != http.StatusOK {
-						t.Errorf("%s is public, but %s %s answers %d", o.Name, r[0], r[1], status)
+	onDatabases(t, func(t *testing.T, at func() map[string]string, mine func(i int) bool) {
+		d, base := walkedWith(t, at())
+		strangers := map[string]map[string]string{
+			"nothing":        {},
+			"a wrong token":  {"Authorization": "Bearer tdm_nobody_has_this_token"},
+			"a wrong cookie": {"Cookie": CookieName + "=tdc_nobody_has_this_cookie"},
+			"a PIN":          {"Tandem-Pin": "123456"},
+		}
+		n := 0
+		for i, o := range d.gate.Table().All() {
+			if !mine(i) {
+				continue
+			}
+			for _, r := range routes(o) {
+				for who, header := range strangers {
+					status, body := send(t, r[0], base+r[1], encode(t, filled(o, "x1")), header)
+					n++
+					switch {
+					case o.Public && r[0] == "GET" && who == "nothing":
+						if status != http.StatusOK {
+							t.Errorf("%s is public, but %s %s answers %d", o.Name, r[0], r[1], status)
+						}
+					case o.Public: // its answer tells nothing
+					case status != http.StatusUnauthorized && status != http.StatusForbidden:
+						t.Errorf("%s %s (%s) answers a stranger with %s: %d %s", r[0], r[1], o.Name, who, status, body)
 					}
-				case o.Public: // its answer tells nothing
-				case status != http.StatusUnauthorized && status != http.StatusForbidden:
-					t.Errorf("%s %s (%s) answers a stranger with %s: %d %s", r[0], r[1], o.Name, who, status, body)
 				}
 			}
 		}
-	}
-	for _, r := range []string{"GET /openapi.json", "POST /mcp", "GET /mcp", "GET /event", "GET /nothing/here", "POST /op/no.such"} {
-		method, path, _ := strings.Cut(r, " ")
-		if status, body := send(t, method, base+path, []byte("{}"), nil); status != http.StatusUnauthorized {
-			t.Errorf("%s answers a stranger: %d %s", r, status, body)
+		for _, r := range []string{"GET /openapi.json", "POST /mcp", "GET /mcp", "GET /event", "GET /nothing/here", "POST /op/no.such"} {
+			method, path, _ := strings.Cut(r, " ")
+			if status, body := send(t, method, base+path, []byte("{}"), nil); status != http.StatusUnauthorized {
+				t.Errorf("%s answers a stranger: %d %s", r, status, body)
+			}
 		}
-	}
-	t.Logf("%d refusals on %d operations", n, len(d.gate.Table().All()))
+		t.Logf("%d refusals on %d operations", n, len(d.gate.Table().All()))
+	})
 }
 
 // authority reports whether only a present person may do it.
@@ -216,42 +221,44 @@ func TestTheClientKnowsWhatNeedsAPerson(t *testing.T) {
 // No agent, session, service, connector, local program or MCP caller decides,
 // grants, mints or exports, by any route or tool.
 func TestNoAgentDecides(t *testing.T) {
-	d, base := walked(t)
-	tokens := map[string]string{"the API's token": walkAPI, "the connector's token": walkConnector,
-		"an agent": mint(t, d, op.Agent, "walker"), "a service": mint(t, d, op.Service, "cron"),
-		"a person without presence": mint(t, d, op.Person, "ann")}
-	socket := client.Socket(SocketPath(d.data, ""))
-	n := 0
-	for _, o := range d.gate.Table().All() {
-		if !authority(t, o) {
-			continue
-		}
-		n++
-		in := filled(o, "x1")
-		for who, token := range tokens {
-			for _, r := range routes(o) {
-				status, body := send(t, r[0], base+r[1], encode(t, in), map[string]string{"Authorization": "Bearer " + token})
-				numbered := status == 400 && strings.Contains(r[1], "x1") // the path wants a number
-				if status != 403 && status != 404 && !numbered {
-					t.Errorf("%s with %s: %s %s answers %d %s", o.Name, who, r[0], r[1], status, body)
+	onDatabases(t, func(t *testing.T, at func() map[string]string, mine func(i int) bool) {
+		d, base := walkedWith(t, at())
+		tokens := map[string]string{"the API's token": walkAPI, "the connector's token": walkConnector,
+			"an agent": mint(t, d, op.Agent, "walker"), "a service": mint(t, d, op.Service, "cron"),
+			"a person without presence": mint(t, d, op.Person, "ann")}
+		socket := client.Socket(SocketPath(d.data, ""))
+		n := 0
+		for i, o := range d.gate.Table().All() {
+			if !authority(t, o) || !mine(i) {
+				continue
+			}
+			n++
+			in := filled(o, "x1")
+			for who, token := range tokens {
+				for _, r := range routes(o) {
+					status, body := send(t, r[0], base+r[1], encode(t, in), map[string]string{"Authorization": "Bearer " + token})
+					numbered := status == 400 && strings.Contains(r[1], "x1") // the path wants a number
+					if status != 403 && status != 404 && !numbered {
+						t.Errorf("%s with %s: %s %s answers %d %s", o.Name, who, r[0], r[1], status, body)
+					}
 				}
 			}
+			if err := socket.Call(t.Context(), o.Name, in, nil); err == nil {
+				t.Errorf("%s is done for whoever speaks on the control socket", o.Name)
+			}
 		}
-		if err := socket.Call(t.Context(), o.Name, in, nil); err == nil {
-			t.Errorf("%s is done for whoever speaks on the control socket", o.Name)
+		if n == 0 {
+			t.Fatal("no operation needs a person: this shows nothing")
 		}
-	}
-	if n == 0 {
-		t.Fatal("no operation needs a person: this shows nothing")
-	}
-	for who, token := range tokens {
-		mcpWalk(t, d, base, who, token)
-	}
-	t.Logf("%d operations need a person", n)
+		for who, token := range tokens {
+			mcpWalk(t, d, base, who, token, mine)
+		}
+		t.Logf("%d operations need a person", n)
+	})
 }
 
 // mcpWalk calls every tool there is, listed or not, as an MCP client.
-func mcpWalk(t *testing.T, d *Daemon, base, who, token string) {
+func mcpWalk(t *testing.T, d *Daemon, base, who, token string, mine func(i int) bool) {
 	t.Helper()
 	c := mcp.NewClient(&mcp.Implementation{Name: "walker", Version: "1"}, nil)
 	session, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + "/mcp", MaxRetries: -1,
@@ -270,8 +277,8 @@ func mcpWalk(t *testing.T, d *Daemon, base, who, token string) {
 			t.Errorf("MCP shows %s the tool %s", who, tool.Name)
 		}
 	}
-	for _, o := range d.gate.Table().All() {
-		if !authority(t, o) {
+	for i, o := range d.gate.Table().All() {
+		if !authority(t, o) || !mine(i) {
 			continue
 		}
 		for _, name := range []string{o.Name, strings.ReplaceAll(o.Name, ".", "_"), o.ToolName()} {
