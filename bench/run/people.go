@@ -197,6 +197,14 @@ func (f *folk) lists() (all []figure, err error) {
 		{"people, a page in the middle", "person.list", identity.PeopleIn{After: personName(company.people / 2)}},
 		{"people with 99 in their names", "person.list", identity.PeopleIn{Like: "99"}},
 		{"machines, the first page", "device.list", identity.DevicesIn{}},
+		{"actors, the first page", "actor.list", identity.ActorsIn{}},
+		{"actors, a page in the middle", "actor.list", identity.ActorsIn{After: personName(company.people / 2)}},
+		{"tokens, the first page", "token.list", identity.TokensIn{}},
+		{"the tokens of one actor", "token.list", identity.TokensIn{Actor: personName(7) + "-desk"}},
+		{"invitations, the first page", "join.invites", identity.PageIn{}},
+		{"sign-ins, the first page", "signin.list", identity.BrowsersIn{}},
+		{"the sign-ins of one person", "signin.list", identity.BrowsersIn{Person: personName(7)}},
+		{"tenants", "tenant.list", identity.PageIn{}},
 	} {
 		read := f.table[l.name]
 		list := func(*folk) error { _, err := read.RunRead(ctx, l.in); return err }

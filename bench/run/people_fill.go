@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"tandem/internal/db"
 	"tandem/internal/identity"
@@ -32,6 +33,12 @@ func (f *folk) fill(h size) error {
 			return n / share
 		}
 		if err := f.db.Write(context.Background(), func(tx *db.Tx) error {
+			if t > 0 {
+				if _, err := tx.Exec("INSERT INTO tenant (id, name, created_at, state) VALUES (?, ?, 1, 'active')", tenant,
+					fmt.Sprintf("tenant%02d", t)); err != nil {
+					return err
+				}
+			}
 			if err := fillPeople(tx, tenant, part(h.people)); err != nil {
 				return err
 			}
@@ -56,6 +63,20 @@ func fillPeople(tx *db.Tx, tenant string, n int) error {
 			"wait_until) VALUES (?, ?, ?, ?, 'desk', ?, 1, 0, 0, 0, 0)", tenant, fmt.Sprintf("dev_%06d", i), person, terminal,
 			[]byte("key")); err != nil {
 			return err
+		}
+		for _, row := range [][]any{
+			{"INSERT INTO token (tenant, id, actor, hash, label, decides, created_at, created_by, expires_at, revoked_at, used_at) VALUES " +
+				"(?, ?, ?, ?, 'desk', 0, 1, 'owner', 0, 0, 1)", tenant, fmt.Sprintf("tok_%06d", i), terminal, []byte("t" + person)},
+			{"INSERT INTO invite (tenant, id, hash, uses, used, created_at, created_by, expires_at, revoked_at, person) VALUES " +
+				"(?, ?, ?, 1, 1, 1, 'owner', 2, 0, ?)", tenant, fmt.Sprintf("inv_%06d", i), []byte("i" + person), personName(i)},
+			{"INSERT INTO invite_use (tenant, invite, actor, source, used_at) VALUES (?, ?, ?, '192.0.2.1', 1)", tenant,
+				fmt.Sprintf("inv_%06d", i), personName(i) + "-desk"},
+			{"INSERT INTO signin (hash, tenant, actor, kind, created_at, expires_at, browser, public_key) VALUES (?, ?, ?, 'cookie', ?, ?, 'b', '')",
+				[]byte("s" + person), tenant, person, i, tx.Now().Add(time.Hour)},
+		} {
+			if _, err := tx.Exec(row[0].(string), row[1:]...); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

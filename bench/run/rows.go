@@ -35,6 +35,9 @@ var rows = []row{
 	{"bash", "a turn in which the session runs a command in its sandbox", 10,
 		turning(`[[tool bash {"command":"printf it-%d 42"}]] [[result]]`, "it-42")},
 	{"ask", "an agent's call is asked for, decided by a person, and made", 15, asking},
+	{"decide", "a read that policy decides among 400 grants, of a caller who was here before", 100, deciding((*decider).warm)},
+	{"decide-new", "the same of a caller who comes for the first time", 15, deciding((*decider).newcomer)},
+	{"decide-changed", "the same after a grant was given", 15, deciding((*decider).changed)},
 	{"jj-st", "jj st in a small repository", 5, versioning("st")},
 	{"jj-log", "jj log in a small repository", 5, versioning("log")},
 }
@@ -47,6 +50,7 @@ type side struct {
 	c         *caller
 	person    *caller
 	folder    string
+	decider   *decider
 }
 
 const benchPIN = "246813"
@@ -213,8 +217,8 @@ func (r row) round(s *side, once func() error) (float64, error) {
 			return 0, fmt.Errorf("%s of %s: %w", r.name, s.name, err)
 		}
 		d := time.Since(began)
-		if r.name == "start" {
-			d = s.p.took // until healthy: ending is not counted
+		if r.name == "start" || strings.HasPrefix(r.name, "decide") {
+			d = s.p.took // until healthy, or until the answer: what is done around it is not counted
 		}
 		took = append(took, d)
 	}

@@ -74,7 +74,7 @@ var arguments = map[string][]source{
 	"relay RELAY":      relays,
 	"tenant NAME":      tenants,
 	"grant revoke ID":  {{"grant.list", "grants", nil, []string{"id"}, "resource"}},
-	"panel signout ID": {{"signin.list", "items", nil, []string{"id"}, "browser"}},
+	"panel signout ID": {{"signin.list", "browsers", nil, []string{"id"}, "agent"}},
 }
 
 // fresh are commands whose argument is the name of something that is not there yet.

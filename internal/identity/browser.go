@@ -1,9 +1,12 @@
 package identity
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/hex"
+	"math"
+	"strings"
 	"time"
 
 	"tandem/internal/db"
@@ -14,6 +17,7 @@ import (
 // Browser is one that is signed in to the panel.
 type Browser struct {
 	ID        string    `json:"id"`
+	Person    string    `json:"person" jsonschema:"who signed in with it"`
 	Agent     string    `json:"agent" jsonschema:"what the browser calls itself"`
 	SignedIn  time.Time `json:"signed_in_at"`
 	ExpiresAt time.Time `json:"expires_at"`
@@ -23,6 +27,14 @@ type Browser struct {
 // BrowsersOut lists browsers.
 type BrowsersOut struct {
 	Browsers []*Browser `json:"browsers"`
+	More     bool       `json:"more,omitempty"`
+}
+
+// BrowsersIn asks for a page of browsers, the newest first.
+type BrowsersIn struct {
+	Person string `json:"person,omitempty" jsonschema:"only those with which this person signed in"`
+	After  string `json:"after,omitempty" jsonschema:"only those behind this one: the last of the page before"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"at most this many, 500 unless told, 1000 at most"`
 }
 
 // StartIn spends a sign-in link.
@@ -49,7 +61,9 @@ type BrowserIn struct {
 }
 
 // browserID names the browser that holds a cookie, without telling the cookie.
-func browserID(hash []byte) string { return "signin_" + hex.EncodeToString(hash[:8]) }
+func browserID(hash []byte) string { return signinPrefix + hex.EncodeToString(hash[:shownHash]) }
+
+const signinPrefix, shownHash = "signin_", 8
 
 func (r *Room) browserOps() []op.Op {
 	return []op.Op{
@@ -64,7 +78,7 @@ func (r *Room) browserOps() []op.Op {
 			func(KeyIn) op.Resource { return op.Resource{Kind: "server", Path: "/"} }, r.keepKey),
 		SigninList.Read(op.Spec{Right: "token.read", Masked: true, Method: "GET", Path: "/signin/browsers", MCP: "-",
 			Doc: "List the browsers that are signed in to the panel."},
-			func(Nothing) op.Resource { return tokenAt("") }, r.browsers),
+			func(BrowsersIn) op.Resource { return tokenAt("") }, r.browsers),
 		SigninEnd.State(op.Spec{Right: "token.revoke", Method: "DELETE", Path: "/signin/browsers/{id}", Present: true, People: true,
 			MCP: "-",
 			Doc: "Sign a browser out of the panel: its next page asks for a new link."},
@@ -121,26 +135,63 @@ func (r *Room) keepKey(ctx context.Context, tx *db.Tx, in KeyIn) (OK, error) {
 		WithNext("sign in again: tandem panel open")
 }
 
-func (r *Room) browsers(ctx context.Context, _ Nothing) (BrowsersOut, error) {
-	c := op.CallerFrom(ctx)
-	rows, err := r.db.Query(ctx,
-		"SELECT hash, browser, created_at, expires_at FROM signin WHERE tenant = ? AND kind = ? AND expires_at > ? ORDER BY created_at DESC",
-		c.Tenant, kindCookie, r.db.Now())
-	all, err := db.Collect(rows, err, func(rows *sql.Rows) (*Browser, error) {
-		var b Browser
-		var hash []byte
-		var created, expires int64
-		err := rows.Scan(&hash, &b.Agent, &created, &expires)
-		if err == nil {
-			b.ID, b.SignedIn, b.ExpiresAt = browserID(hash), db.Time(created), db.Time(expires)
-			b.Here = b.ID == c.Token
-		}
-		return &b, err
-	})
-	if all == nil {
-		all = []*Browser{}
+func (r *Room) browsers(ctx context.Context, in BrowsersIn) (BrowsersOut, error) {
+	c, out := op.CallerFrom(ctx), BrowsersOut{Browsers: []*Browser{}}
+	limit, err := atMost(string(SigninList), in.Limit)
+	if err != nil {
+		return out, err
 	}
-	return BrowsersOut{all}, err
+	before := int64(math.MaxInt64)
+	var last []byte
+	if in.After != "" {
+		if last, before, err = r.signedIn(ctx, c.Tenant, in.After); err != nil {
+			return out, err
+		}
+	}
+	type row struct {
+		*Browser
+		hash    []byte
+		created int64
+	}
+	signed := pages[row]{size: limit + 1, place: func(b row) string {
+		last, before = b.hash, b.created
+		return b.ID
+	}, read: func(string) ([]row, error) {
+		rows, err := r.db.Query(ctx, `SELECT s.hash, s.browser, s.created_at, s.expires_at, a.name FROM signin s
+			JOIN actor a ON a.tenant = s.tenant AND a.id = s.actor WHERE s.tenant = ? AND s.kind = ? AND s.expires_at > ?
+			AND (s.created_at < ? OR s.created_at = ? AND s.hash > ?) AND (? = '' OR a.name = ?) ORDER BY s.created_at DESC, s.hash LIMIT ?`,
+			c.Tenant, kindCookie, r.db.Now(), before, before, append([]byte{}, last...), in.Person, in.Person, limit+1)
+		return db.Collect(rows, err, func(rows *sql.Rows) (row, error) {
+			b := row{Browser: &Browser{}}
+			var expires int64
+			err := rows.Scan(&b.hash, &b.Agent, &b.created, &expires, &b.Person)
+			if err == nil {
+				b.ID, b.SignedIn, b.ExpiresAt = browserID(b.hash), db.Time(b.created), db.Time(expires)
+				b.Here = b.ID == c.Token
+			}
+			return b, err
+		})
+	}, seen: func(b row) bool { return b.Here || op.May(ctx, "token.read", tokenAt(b.Person)) }}
+	found, more, err := signed.from("", limit)
+	for _, b := range found {
+		out.Browsers = append(out.Browsers, b.Browser)
+	}
+	out.More = more
+	return out, err
+}
+
+// signedIn is where a browser stands in the list.
+func (r *Room) signedIn(ctx context.Context, tenant, id string) (hash []byte, created int64, err error) {
+	first, err := hex.DecodeString(strings.TrimPrefix(id, signinPrefix))
+	if err == nil && len(first) == shownHash {
+		err = r.db.QueryRow(ctx, "SELECT hash, created_at FROM signin WHERE tenant = ? AND kind = ? AND hash >= ? AND hash <= ?", tenant,
+			kindCookie, first, append(first, bytes.Repeat([]byte{0xff}, 32)...)).Scan(&hash, &created)
+	}
+	if err != nil || hash == nil {
+		return nil, 0, fault.New(fault.NotFound, string(SigninList), "no browser %.40q is signed in, so nothing is behind it", id).
+			WithNext("begin with the first page: tandem panel browsers")
+	}
+	return hash, created, nil
 }
 
 func (r *Room) endBrowser(ctx context.Context, tx *db.Tx, in BrowserIn) (OK, error) {

@@ -52,7 +52,7 @@ const (
 	SigninKey   = op.Def[KeyIn, OK]("signin.key")
 	SigninLeave = op.Def[Nothing, OK]("signin.leave")
 	SigninLink  = op.Def[Nothing, LinkOut]("signin.link")
-	SigninList  = op.Def[Nothing, BrowsersOut]("signin.list")
+	SigninList  = op.Def[BrowsersIn, BrowsersOut]("signin.list")
 	SigninStart = op.Def[StartIn, StartOut]("signin.start")
 
 	TenantCreate  = op.Def[TenantIn, TenantOut]("tenant.create")

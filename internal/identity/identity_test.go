@@ -277,7 +277,7 @@ func TestASignInLinkWorksOnceAndIsNeverPresence(t *testing.T) {
 		if _, err := h.Bearer(t.Context(), cookie, op.DoorHTTP); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("a cookie as a token: %v", err)
 		}
-		list, err := h.browsers(op.WithCaller(t.Context(), c), Nothing{})
+		list, err := h.browsers(op.WithCaller(t.Context(), c), BrowsersIn{})
 		if err != nil || len(list.Browsers) != 1 || list.Browsers[0].Agent != "Firefox on a phone" || !list.Browsers[0].Here {
 			t.Errorf("signed-in browsers: %+v, %v", list.Browsers, err)
 		}

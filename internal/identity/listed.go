@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"strings"
+	"unicode"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -67,13 +68,11 @@ func (r *Room) people(ctx context.Context, in PeopleIn) (PeopleOut, error) {
 	if err != nil {
 		return out, err
 	}
-	like, page := strings.ToLower(in.Like), limit+1
-	if like != "" {
-		page = mostListed
-	}
-	people := pages[*Actor]{size: page, place: func(a *Actor) string { return a.Name }, read: func(after string) ([]*Actor, error) {
-		return collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND name > ? AND kind = ? "+
-			"ORDER BY name LIMIT ?", tenant, after, op.Person, page))
+	like := strings.ToLower(in.Like)
+	named, part := looksLike(like)
+	people := pages[*Actor]{size: limit + 1, place: func(a *Actor) string { return a.Name }, read: func(after string) ([]*Actor, error) {
+		return collectActors(r.db.Query(ctx, "SELECT "+actorColumns+" FROM actor WHERE tenant = ? AND name > ? AND kind = ? "+named+
+			"ORDER BY name LIMIT ?", append(append([]any{tenant, after, op.Person}, part...), limit+1)...))
 	}, seen: func(a *Actor) bool {
 		return strings.Contains(strings.ToLower(a.Name), like) && op.May(ctx, "actor.read", actorAt(a.Name))
 	}}
@@ -84,6 +83,19 @@ func (r *Room) people(ctx context.Context, in PeopleIn) (PeopleOut, error) {
 	out.More = more
 	out.People, err = r.humans(ctx, tenant, found)
 	return out, err
+}
+
+// looksLike is a condition for names that may hold a part: all of those that do, and of names with other letters than ASCII all, which the
+// databases fold in different ways.
+func looksLike(part string) (cond string, args []any) {
+	switch {
+	case part == "":
+		return "", nil
+	case strings.ContainsFunc(part, func(r rune) bool { return r > unicode.MaxASCII }):
+		return "AND octet_length(name) > length(name) ", nil
+	}
+	literal := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(part)
+	return `AND (lower(name) LIKE ? ESCAPE '\' OR octet_length(name) > length(name)) `, []any{"%" + literal + "%"}
 }
 
 // humans are people with what belongs to them: their terminals, when one was last heard of, and how many machines answer for them.

@@ -1,11 +1,14 @@
 package identity
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"tandem/internal/db"
+	"tandem/internal/fault"
 	"tandem/internal/op"
 )
 
@@ -70,6 +73,7 @@ func TestPeopleAreReadInPages(t *testing.T) {
 		if err != nil || len(like.People) != 10 || like.More {
 			t.Errorf("by a part of the name: %d, %v", len(like.People), err)
 		}
+		h.likes(t, ctx)
 		one, err := h.person(ctx, NameIn{Name: "p00007"})
 		if err != nil || one.Devices != 1 || len(one.Machines) != 1 || one.Machines[0].ID != "dev_00007" {
 			t.Errorf("%+v, %v", one, err)
@@ -166,6 +170,89 @@ func TestEveryListOfIdentityHasPages(t *testing.T) {
 		}
 		if out, err := h.tokens(ctx, TokensIn{Actor: "q00003"}); err != nil || len(out.Tokens) != 1 || out.Tokens[0].ID != "tok_q00003" {
 			t.Errorf("the tokens of one: %+v, %v", out, err)
+		}
+	})
+}
+
+// likes are parts of names in which letters of several alphabets, and what a database takes for a pattern, mean themselves.
+func (h *house) likes(t *testing.T, ctx context.Context) {
+	t.Helper()
+	for i, name := range []string{"Zoë_Ångström", "x_y", "xzy", "ΑΒΓ"} {
+		if err := h.db.Write(ctx, func(tx *db.Tx) error {
+			_, err := tx.Exec("INSERT INTO actor ("+actorColumns+") VALUES (?, ?, ?, ?, '', 1, 0)", LocalTenant, fmt.Sprint("act_l", i), op.Person,
+				name)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for part, want := range map[string]string{"x_y": "x_y", "ZO": "Zoë_Ångström", "ångs": "Zoë_Ångström", "αβ": "ΑΒΓ", "%": "", `\`: ""} {
+		out, err := h.people(ctx, PeopleIn{Like: part})
+		got := ""
+		for _, p := range out.People {
+			got += p.Name
+		}
+		if err != nil || got != want {
+			t.Errorf("%q in %q, not %q: %v", part, got, want, err)
+		}
+	}
+}
+
+// The browsers that are signed in are read in pages, the newest first, of one or of all; whose tokens one may not see, theirs are not
+// shown.
+func TestBrowsersAreReadInPages(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, h *house) {
+		const many = 23
+		err := h.db.Write(t.Context(), func(tx *db.Tx) error {
+			for i := range many {
+				who := WellKnown(Owner)
+				if i%2 == 1 {
+					who = "act_anna"
+				}
+				if _, err := tx.Exec("INSERT INTO signin (hash, tenant, actor, kind, created_at, expires_at, browser, public_key) VALUES "+
+					"(?, ?, ?, ?, ?, ?, 'b', '')", hashOf(fmt.Sprint("c", i)), LocalTenant, who, kindCookie, int64(1+i/5),
+					tx.Now().Add(time.Hour)); err != nil {
+					return err
+				}
+			}
+			_, err := tx.Exec("INSERT INTO actor ("+actorColumns+") VALUES (?, 'act_anna', ?, 'anna', '', 1, 0)", LocalTenant, op.Person)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			person string
+			sees   func(op.Resource) bool
+			want   int
+		}{
+			{"", func(op.Resource) bool { return true }, many},
+			{"anna", func(op.Resource) bool { return true }, many / 2},
+			{"", func(r op.Resource) bool { return r == tokenAt("anna") }, many / 2},
+			{"", func(op.Resource) bool { return false }, 0},
+		} {
+			ctx := op.WithMay(owner(""), func(_ string, r op.Resource) bool { return c.sees(r) })
+			met := map[string]bool{}
+			last := time.Time{}
+			for in, more := (BrowsersIn{Person: c.person, Limit: 4}), true; more; {
+				out, err := h.browsers(ctx, in)
+				if err != nil || len(out.Browsers) > 4 {
+					t.Fatal(len(out.Browsers), err)
+				}
+				for _, b := range out.Browsers {
+					if met[b.ID] || !last.IsZero() && b.SignedIn.After(last) {
+						t.Fatalf("%s is met twice or too late", b.ID)
+					}
+					met[b.ID], last, in.After = true, b.SignedIn, b.ID
+				}
+				more = out.More
+			}
+			if len(met) != c.want {
+				t.Errorf("of %q: %d browsers, not %d", c.person, len(met), c.want)
+			}
+		}
+		if _, err := h.browsers(owner(""), BrowsersIn{After: "signin_zz"}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("behind nothing: %v", err)
 		}
 	})
 }

@@ -185,7 +185,7 @@ func (v *visit) system() error {
 	if err != nil {
 		return err
 	}
-	signed, err := ask(v, identity.SigninList, identity.Nothing{})
+	signed, err := ask(v, identity.SigninList, identity.BrowsersIn{})
 	if err != nil {
 		return err
 	}

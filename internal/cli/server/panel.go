@@ -74,10 +74,12 @@ func newPanel(k *kit.Kit) *cobra.Command {
 }
 
 func newBrowsers(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
-		Use: "browsers", Short: "List the browsers that are signed in", Args: cobra.NoArgs, Example: "  tandem panel browsers",
+	var in identity.BrowsersIn
+	cmd := &cobra.Command{
+		Use: "browsers", Short: "List the browsers that are signed in", Args: cobra.NoArgs,
+		Example: "  tandem panel browsers\n  tandem panel browsers --person anna",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := op.Do(cmd.Context(), k, identity.SigninList, identity.Nothing{})
+			out, err := op.Do(cmd.Context(), k, identity.SigninList, in)
 			if err != nil {
 				return err
 			}
@@ -87,15 +89,23 @@ func newBrowsers(k *kit.Kit) *cobra.Command {
 					return
 				}
 				t := kit.Table(w)
-				fmt.Fprintln(t, "ID\tSIGNED IN\tUNTIL\tBROWSER")
+				fmt.Fprintln(t, "ID\tPERSON\tSIGNED IN\tUNTIL\tBROWSER")
 				for _, b := range out.Browsers {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.ID, b.SignedIn.Local().Format(time.DateTime), b.ExpiresAt.Local().Format(time.DateTime),
+					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", b.ID, b.Person, b.SignedIn.Local().Format(time.DateTime),
+						b.ExpiresAt.Local().Format(time.DateTime),
 						strconv.QuoteToASCII(b.Agent))
 				}
 				t.Flush()
+				if out.More {
+					fmt.Fprintf(w, "more: the same with --after %s\n", out.Browsers[len(out.Browsers)-1].ID)
+				}
 			})
 		},
 	}
+	cmd.Flags().StringVar(&in.Person, "person", "", "only those with which this person signed in")
+	cmd.Flags().StringVar(&in.After, "after", "", "only browsers behind this one")
+	cmd.Flags().IntVar(&in.Limit, "limit", 0, "at most this many (500)")
+	return cmd
 }
 
 func newSignOut(k *kit.Kit) *cobra.Command {

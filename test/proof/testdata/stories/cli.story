@@ -28,6 +28,7 @@ your-server> tandem panel open --print
   shows signin?code=
 your-server$ curl -s -c jar -o /dev/null "$(tandem panel open --print | grep -o 'http[^ ]*' | sed 's/t-[a-z0-9]*.localhost/127.0.0.1/')"
 your-server> tandem panel browsers
+your-server> tandem panel browsers --person anna
 not run: it needs the way to ntfy.sh, of which the script phone_told has a stand-in: tandem phone set
 not run: it needs the way to ntfy.sh, of which the script phone_told has a stand-in: tandem phone set --address https://house.example:39731
 not run: it needs the way to ntfy.sh, of which the script phone_told has a stand-in: tandem phone set --new
