@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -20,12 +21,12 @@ import (
 
 // How much is kept of what webhooks bring.
 const (
-	MaxDelivery    = 1 << 20             // bytes of one message
-	keptDeliveries = 20_000              // of one webhook: what came before is known again among these
-	keptBodies     = 100                 // of one webhook: these can be replayed
-	maxUnheard     = 1000                // of one webhook: those that an open run may still come to wait for
-	unheardBytes   = 8 << 20             // and how large they may be together
-	remembered     = 30 * 24 * time.Hour // longer than any sender tries again
+	MaxDelivery    = 1 << 20 // bytes of one message
+	keptDeliveries = 20_000  // of one webhook: what came before is known again among these
+	keptBodies     = 100     // of one webhook: these can be replayed
+	maxUnheard     = 1000    // of one webhook: those that an open run may still come to wait for
+	unheardBytes   = 8 << 20 // and how large they may be together
+	forgotAtOnce   = 100     // rows, with each message that comes
 )
 
 // Hook is an address that a sender knows.
@@ -102,8 +103,8 @@ func (h *Hook) Hear(ctx context.Context, header func(string) string, body []byte
 		return out, err
 	}
 	c.Scope = []string{"automation.run"}
-	return op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Deliver, wire.DeliverIn{Name: h.name, Trigger: h.trigger, Hook: h.id, Sender: d.ID,
-		Kind: d.Kind, Mark: d.Mark, Body: string(body)})
+	return op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Deliver, wire.DeliverIn{Name: h.name, Trigger: h.trigger, Hook: h.id, Scheme: h.scheme,
+		Sender: d.ID, Kind: d.Kind, Mark: d.Mark, Body: string(body)})
 }
 
 func (r *Room) deliver(ctx context.Context, tx *db.Tx, in wire.DeliverIn) (wire.Delivery, error) {
@@ -117,13 +118,8 @@ func (r *Room) deliver(ctx context.Context, tx *db.Tx, in wire.DeliverIn) (wire.
 		return wire.Delivery{}, orNone(err, in.Name)
 	}
 	d := wire.Delivery{Trigger: in.Trigger, Sender: in.Sender, Kind: in.Kind, At: tx.Now()}
-	err = tx.QueryRow(`SELECT id, run FROM automation_delivery WHERE tenant = ? AND hook = ? AND (mark = ? OR sender <> '' AND sender = ?)
-		ORDER BY id LIMIT 1`, c.Tenant, in.Hook, in.Mark, in.Sender).Scan(&d.ID, &d.Run)
-	if err == nil {
-		d.Duplicate = true
-		return d, nil
-	}
-	if !db.NoRows(err) {
+	m := &past{tx: tx, tenant: c.Tenant, name: s.Name, trigger: in.Trigger, id: in.Hook, scheme: in.Scheme}
+	if d.Duplicate, err = r.cameBefore(m, in, &d); err != nil || d.Duplicate {
 		return d, err
 	}
 	d.ID = id.New("dlv")
@@ -143,7 +139,50 @@ func (r *Room) deliver(ctx context.Context, tx *db.Tx, in wire.DeliverIn) (wire.
 	if err != nil {
 		return d, err
 	}
-	return d, forgetDeliveries(tx, c.Tenant, in.Hook, since)
+	return d, r.forgetDeliveries(m, since)
+}
+
+// cameBefore reports whether a message is known. Of one that says no time when it was signed a digest is known for ever, as many as there
+// is room for; then none is taken until the webhook has another secret.
+func (r *Room) cameBefore(m *past, in wire.DeliverIn, d *wire.Delivery) (bool, error) {
+	var mark string
+	err := m.tx.QueryRow(`SELECT id, run, mark FROM automation_delivery WHERE tenant = ? AND hook = ? AND (mark = ? OR sender <> '' AND
+		sender = ?) ORDER BY id LIMIT 1`, m.tenant, m.id, in.Mark, in.Sender).Scan(&d.ID, &d.Run, &mark)
+	byRow := err == nil
+	switch {
+	case err != nil && !db.NoRows(err):
+		return false, err
+	case !hook.Lasting(m.scheme):
+		return byRow, nil
+	}
+	n, err := m.count()
+	if err != nil {
+		return byRow, err
+	}
+	if byRow {
+		if mark == in.Mark || n >= mostRemembered {
+			return true, nil
+		}
+		return true, m.keep([]string{in.Mark}, r.filling(m)) // it is another text under the same name: no row will tell of it
+	}
+	if known, err := m.knows(m.of(in.Mark, in.Sender)); err != nil || known {
+		return known, err
+	}
+	if n >= mostRemembered {
+		return false, fault.New(fault.Exhausted, string(wire.Deliver), "of this webhook %d messages are known, and there is no room for more", n).
+			WithNext("give it another secret: tandem automation hook %s %s", m.name, m.trigger)
+	}
+	return false, nil
+}
+
+// filling tells people that a webhook has soon no room to know more messages.
+func (r *Room) filling(m *past) func(int64) error {
+	return func(n int64) error {
+		if r.Filling == nil {
+			return nil
+		}
+		return r.Filling(m.tx, m.tenant, m.name, m.trigger, n, mostRemembered)
+	}
 }
 
 // openSince is when the oldest open run of an automation began: what came since then and nobody took, one of them may come to wait for.
@@ -183,16 +222,34 @@ func (r *Room) hears(tx *db.Tx, s *row, d *wire.Delivery) error {
 }
 
 // forgetDeliveries lets go what is older or more than is kept, but not what an open run, begun at or after since, may come to wait for.
-func forgetDeliveries(tx *db.Tx, tenant, hook string, since int64) error {
+// What could be sent again stays known by its digest.
+func (r *Room) forgetDeliveries(m *past, since int64) error {
+	tx, tenant, id := m.tx, m.tenant, m.id
 	const newest = "(SELECT id FROM automation_delivery WHERE tenant = ? AND hook = ? ORDER BY id DESC LIMIT 1 OFFSET ?)"
 	if _, err := tx.Exec("UPDATE automation_delivery SET body = '', why = CASE WHEN "+unheard+" THEN 'nobody waited for it' ELSE why END "+
-		"WHERE tenant = ? AND hook = ? AND (body <> '' OR "+unheard+") AND id <= "+newest+" AND NOT ("+unheard+" AND at >= ?)", tenant, hook,
-		tenant, hook, keptBodies, since); err != nil {
+		"WHERE tenant = ? AND hook = ? AND (body <> '' OR "+unheard+") AND id <= "+newest+" AND NOT ("+unheard+" AND at >= ?)", tenant, id,
+		tenant, id, keptBodies, since); err != nil {
 		return err
 	}
-	_, err := tx.Exec("DELETE FROM automation_delivery WHERE tenant = ? AND hook = ? AND (at < ? OR id <= "+newest+" AND NOT ("+unheard+
-		" AND at >= ?))", tenant, hook, tx.Now().Add(-remembered), tenant, hook, keptDeliveries, since)
-	return err
+	rows, err := tx.Query("SELECT id, mark, sender FROM automation_delivery WHERE tenant = ? AND hook = ? AND (at < ? OR id <= "+newest+
+		" AND NOT ("+unheard+" AND at >= ?)) ORDER BY id LIMIT ?", tenant, id, tx.Now().Add(-hook.Remembered), tenant, id, keptDeliveries,
+		since, forgotAtOnce)
+	type old struct{ id, mark, sender string }
+	all, err := db.Collect(rows, err, func(rows *sql.Rows) (o old, err error) { return o, rows.Scan(&o.id, &o.mark, &o.sender) })
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if hook.Lasting(m.scheme) {
+			if err := m.keep(m.of(o.mark, o.sender), r.filling(m)); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec("DELETE FROM automation_delivery WHERE tenant = ? AND id = ?", tenant, o.id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // beginWith begins a run with a message, and leaves a row that says so, or why there was none.

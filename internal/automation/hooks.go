@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"database/sql"
 	"encoding/base32"
 	"encoding/hex"
 	"strings"
 
+	"tandem/internal/automation/hook"
 	"tandem/internal/automation/spec"
 	"tandem/internal/automation/wire"
 	"tandem/internal/db"
@@ -101,6 +103,10 @@ func (r *Room) makeHook(ctx context.Context, tx *db.Tx, in wire.MakeHookIn) (out
 		return out, fault.New(fault.Invalid, string(wire.MakeHook), "a secret of %d characters can be guessed", len(value)).
 			WithNext("leave it out, and one is made")
 	}
+	same, err := r.sameSecret(ctx, c.Tenant, hookSecret(s.Name, out.Trigger), in.Secret)
+	if err != nil {
+		return out, err
+	}
 	if err := r.Seal(tx, c.Tenant, hookSecret(s.Name, out.Trigger), value, c.Name); err != nil {
 		return out, err
 	}
@@ -109,7 +115,30 @@ func (r *Room) makeHook(ctx context.Context, tx *db.Tx, in wire.MakeHookIn) (out
 	_, err = tx.Exec(`INSERT INTO automation_hook (tenant, name, trigger_id, id, key_hash, made_by, made_at, accepted, refused)
 		VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (tenant, name, trigger_id) DO UPDATE SET key_hash = excluded.key_hash,
 		made_by = excluded.made_by, made_at = excluded.made_at`, c.Tenant, s.Name, out.Trigger, id.New("whk"), keyHash(key), c.Name, tx.Now())
-	return out, err
+	if err != nil || same {
+		return out, err
+	}
+	m := &past{tx: tx, tenant: c.Tenant, name: s.Name, trigger: out.Trigger}
+	if err := tx.QueryRow("SELECT id FROM automation_hook WHERE tenant = ? AND name = ? AND trigger_id = ?", c.Tenant, s.Name, out.Trigger).
+		Scan(&m.id); err != nil {
+		return out, err
+	}
+	return out, m.forget()
+}
+
+// sameSecret reports whether a typed secret is the one that is kept: what was signed with it can be sent again.
+func (r *Room) sameSecret(ctx context.Context, tenant, name, typed string) (same bool, err error) {
+	if typed == "" {
+		return false, nil
+	}
+	err = r.Lend(ctx, tenant, name, func(kept []byte) error {
+		same = subtle.ConstantTimeCompare(kept, []byte(typed)) == 1
+		return nil
+	})
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return same, err
 }
 
 func (r *Room) hooks(ctx context.Context, in wire.NameIn) (wire.HooksOut, error) {
@@ -124,12 +153,12 @@ func (r *Room) hooks(ctx context.Context, in wire.NameIn) (wire.HooksOut, error)
 	}
 	tenant := op.CallerFrom(ctx).Tenant
 	rows, err := r.DB.Query(ctx,
-		"SELECT trigger_id, id, made_by, made_at, accepted, refused FROM automation_hook WHERE tenant = ? AND name = ? "+
+		"SELECT trigger_id, id, made_by, made_at, accepted, refused, remembered FROM automation_hook WHERE tenant = ? AND name = ? "+
 			"ORDER BY trigger_id", tenant, in.Name)
 	made, err := db.Collect(rows, err, func(rows *sql.Rows) (h wire.Hook, err error) {
 		var hookID string
 		var at int64
-		err = rows.Scan(&h.Trigger, &hookID, &h.MadeBy, &at, &h.Accepted, &h.Refused)
+		err = rows.Scan(&h.Trigger, &hookID, &h.MadeBy, &at, &h.Accepted, &h.Refused, &h.Remembered)
 		h.Made, h.MadeAt = true, db.Time(at)
 		h.Refused += r.door.waiting(hookID)
 		return h, err
@@ -144,7 +173,9 @@ func (r *Room) hooks(ctx context.Context, in wire.NameIn) (wire.HooksOut, error)
 				h = m
 			}
 		}
-		h.Scheme = t.Webhook
+		if h.Scheme = t.Webhook; hook.Lasting(h.Scheme) {
+			h.Most = mostRemembered
+		}
 		out.Hooks = append(out.Hooks, h)
 	}
 	rows, err = r.DB.Query(ctx,

@@ -39,6 +39,8 @@ type Room struct {
 	Granted func(ctx context.Context, tenant, folder string) (bool, error)
 	// SwitchedOff is called in the change by which somebody switches off what another one had switched on.
 	SwitchedOff func(tx *db.Tx, tenant, name, on, off string) error
+	// Filling is called in the change by which a webhook came to know nearly as many messages as it can, or all of them.
+	Filling func(tx *db.Tx, tenant, name, trigger string, known, most int64) error
 	// Abandon ends an ask whose answer would do nothing any more.
 	Abandon func(tx *db.Tx, tenant, asker, ask, why string) (bool, error)
 	// Seal keeps what a webhook's sender signs with, Lend gives it to one call, and Drop forgets it.

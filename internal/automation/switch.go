@@ -307,7 +307,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in wire.NameIn) (wire.OK, 
 			return wire.OK{}, err
 		}
 	}
-	for _, table := range []string{"automation_delivery", "automation_hook",
+	for _, table := range []string{"automation_delivery", "automation_remembered", "automation_hook",
 		"automation_tick", "automation_trigger", "automation_run", "automation_version", "automation"} {
 		if _, err := tx.Exec("DELETE FROM "+table+" WHERE tenant = ? AND name = ?", c.Tenant, s.Name); err != nil {
 			return wire.OK{}, err

@@ -60,6 +60,7 @@ func (d *Daemon) makeAutomations(table *op.Table) {
 	}
 	r.Lend, r.Drop = d.rooms.secret.Lend, d.rooms.secret.Drop
 	r.Abandon, r.Told, r.SwitchedOff = d.rooms.approval.Abandon, d.rooms.tell.Run, d.rooms.tell.SwitchedOff
+	r.Filling = d.rooms.tell.Filling
 	r.As = func(ctx context.Context, tenant, actor string) (op.Caller, error) {
 		return d.identity.Caller(ctx, tenant, actor, op.DoorInside)
 	}

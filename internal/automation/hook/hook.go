@@ -23,6 +23,10 @@ type Delivery struct {
 // ErrUnsigned says that a message was not signed by who has the secret, or too long ago.
 var ErrUnsigned = errors.New("the signature is missing, wrong or too old")
 
+// Remembered is how long every message is known again by its row: longer than any sender tries again. What says itself that it is older
+// is not taken.
+const Remembered = 30 * 24 * time.Hour
+
 // tolerance is how far the clock of a sender that signs its time may be from ours.
 const tolerance = 5 * time.Minute
 
@@ -34,15 +38,17 @@ type scheme struct {
 	header   string
 	check    func(secret []byte, given string, body []byte, now time.Time) (signed []byte, ok bool)
 	id, kind string // headers; those that begin with "." are fields of the body
+	timed    bool   // the signature is of a time, too, and is not taken later
+	at       string // the field of the body that says when it was sent, "" where none does
 }
 
 var schemes = map[string]scheme{
-	"generic": {"X-Tandem-Signature", timed, "X-Tandem-Delivery", "X-Tandem-Event"},
-	"github":  {"X-Hub-Signature-256", prefixed, "X-Github-Delivery", "X-Github-Event"},
-	"gitlab":  {"X-Gitlab-Token", token, "X-Gitlab-Event-Uuid", "X-Gitlab-Event"},
-	"linear":  {"Linear-Signature", plain, "Linear-Delivery", "Linear-Event"},
-	"notion":  {"X-Notion-Signature", prefixed, ".id", ".type"},
-	"stripe":  {"Stripe-Signature", timed, ".id", ".type"},
+	"generic": {"X-Tandem-Signature", timed, "X-Tandem-Delivery", "X-Tandem-Event", true, ""},
+	"github":  {"X-Hub-Signature-256", prefixed, "X-Github-Delivery", "X-Github-Event", false, ""},
+	"gitlab":  {"X-Gitlab-Token", token, "X-Gitlab-Event-Uuid", "X-Gitlab-Event", false, ""},
+	"linear":  {"Linear-Signature", plain, "Linear-Delivery", "Linear-Event", false, "webhookTimestamp"},
+	"notion":  {"X-Notion-Signature", prefixed, ".id", ".type", false, "timestamp"},
+	"stripe":  {"Stripe-Signature", timed, ".id", ".type", true, ""},
 }
 
 // Check reads a message of a scheme. header gives what a header says, by its name in any case.
@@ -52,11 +58,40 @@ func Check(name string, secret []byte, header func(string) string, body []byte, 
 		return Delivery{}, ErrUnsigned
 	}
 	signed, ok := s.check(secret, header(s.header), body, now)
-	if !ok {
+	if !ok || s.late(body, now) {
 		return Delivery{}, ErrUnsigned
 	}
 	sum := sha256.Sum256(signed)
 	return Delivery{ID: word(s.id, header, body), Kind: word(s.kind, header, body), Mark: hex.EncodeToString(sum[:])}, nil
+}
+
+// Lasting reports whether what a scheme's sender signs says no time: whoever captured it can send it again whenever they like.
+func Lasting(name string) bool { return !schemes[name].timed }
+
+// Name is what a message is called where its sender signs that, too, and no time: one that was changed but for its name is known again by
+// it. It is "" elsewhere.
+func Name(scheme, id string) string {
+	if id == "" || !Lasting(scheme) || !strings.HasPrefix(schemes[scheme].id, ".") {
+		return ""
+	}
+	return "name " + id
+}
+
+// late reports whether a message says itself that it is older than messages are known again: in milliseconds, or as RFC 3339 has it.
+func (s scheme) late(body []byte, now time.Time) bool {
+	var all map[string]json.RawMessage
+	if s.at == "" || json.Unmarshal(body, &all) != nil {
+		return false
+	}
+	var millis int64
+	var at time.Time
+	switch {
+	case json.Unmarshal(all[s.at], &millis) == nil:
+		at = time.UnixMilli(millis)
+	case json.Unmarshal(all[s.at], &at) != nil:
+		return false
+	}
+	return now.Sub(at) > Remembered
 }
 
 // word is what a message says of itself.

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -61,6 +62,31 @@ func TestSchemes(t *testing.T) {
 	}
 	if _, err := Check("unknown", []byte("s"), http.Header{}.Get, nil, now); err == nil {
 		t.Error("a scheme that nobody knows is taken")
+	}
+}
+
+// Where the signed body says when it was sent, one that was held back for longer than messages are known is not taken. Where it says
+// nothing, or something else, the body is data as ever.
+func TestWhatWasHeldBackIsOld(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	old, young := now.Add(-Remembered-time.Minute), now.Add(-Remembered+time.Minute)
+	for _, c := range []struct {
+		scheme, header, prefix, body string
+		taken                        bool
+	}{
+		{"linear", "Linear-Signature", "", fmt.Sprintf(`{"webhookTimestamp": %d}`, old.UnixMilli()), false},
+		{"linear", "Linear-Signature", "", fmt.Sprintf(`{"webhookTimestamp": %d}`, young.UnixMilli()), true},
+		{"linear", "Linear-Signature", "", `{"webhookTimestamp": "yesterday"}`, true},
+		{"linear", "Linear-Signature", "", `[1]`, true},
+		{"notion", "X-Notion-Signature", "sha256=", fmt.Sprintf(`{"timestamp": %q}`, old.Format(time.RFC3339Nano)), false},
+		{"notion", "X-Notion-Signature", "sha256=", fmt.Sprintf(`{"timestamp": %q}`, young.Format(time.RFC3339Nano)), true},
+		{"github", "X-Hub-Signature-256", "sha256=", fmt.Sprintf(`{"timestamp": %q}`, old.Format(time.RFC3339Nano)), true},
+	} {
+		h := http.Header{}
+		h.Set(c.header, c.prefix+sum("s", c.body))
+		if _, err := Check(c.scheme, []byte("s"), h.Get, []byte(c.body), now); (err == nil) != c.taken {
+			t.Errorf("%s %s: %v", c.scheme, c.body, err)
+		}
 	}
 }
 

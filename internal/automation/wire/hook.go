@@ -44,6 +44,9 @@ type Hook struct {
 	MadeAt   time.Time `json:"made_at,omitzero"`
 	Accepted int64     `json:"accepted"`
 	Refused  int64     `json:"refused" jsonschema:"messages that were not signed right; nothing of them is kept"`
+	// Remembered are messages whose digest is all that is left of them, and Most is how many there is room for.
+	Remembered int64 `json:"remembered,omitempty" jsonschema:"messages that are known again for ever, since what their sender signs says no time"`
+	Most       int64 `json:"most,omitempty" jsonschema:"how many there is room for; then none is taken until the webhook has another secret"`
 }
 
 // DeliverIn is a message whose signature was right.
@@ -51,6 +54,7 @@ type DeliverIn struct {
 	Name    string `json:"name"`
 	Trigger string `json:"trigger"`
 	Hook    string `json:"hook"`
+	Scheme  string `json:"scheme,omitempty" jsonschema:"how its sender signs"`
 	Sender  string `json:"sender,omitempty" jsonschema:"the sender's own id of it"`
 	Kind    string `json:"kind,omitempty"`
 	Mark    string `json:"mark" jsonschema:"digest of what was signed"`

@@ -71,6 +71,10 @@ func showHooks(w io.Writer, name string, out wire.HooksOut) {
 		}
 		fmt.Fprintf(w, "%s (%s): %d taken, %d refused; made by %s, %s\n", h.Trigger, h.Scheme, h.Accepted, h.Refused, told.By(h.MadeBy),
 			kit.Age(h.MadeAt))
+		if h.Most > 0 && h.Remembered >= h.Most/10*9 {
+			fmt.Fprintf(w, "  it knows %d messages again, of at most %d; then it takes none. Give it another secret: tandem automation hook %s %s\n",
+				h.Remembered, h.Most, name, h.Trigger)
+		}
 	}
 	if len(out.Deliveries) == 0 {
 		return

@@ -31,6 +31,14 @@ func (tell *Teller) SwitchedOff(tx *db.Tx, tenant, name, on, off string) error {
 		Next: fmt.Sprintf("to switch it on again: tandem automation on %s", name), Page: "/panel"})
 }
 
+// Filling tells of a webhook that has soon no room to know more messages, or none any more.
+func (tell *Teller) Filling(tx *db.Tx, tenant, name, trigger string, known, most int64) error {
+	reason := fmt.Sprintf("Its webhook %s knows %d messages; at %d it takes no more, until it has another secret.", trigger, known, most)
+	return tell.notify.Put(tx, tenant, notify.Notice{Event: notify.Event{TS: tx.Now(), Type: "automation", Status: "waits", ID: name,
+		Summary: summary(reason), Reason: reason}, Says: "needs somebody to look", Push: notify.Answer,
+		Next: fmt.Sprintf("to give it another secret: tandem automation hook %s %s", name, trigger), Page: "/panel"})
+}
+
 // Removed tells of versions that somebody else removed than had switched the automation on that made them.
 func (tell *Teller) Removed(tx *db.Tx, tenant string, what artifacts.RemoveIn, n int, by string) error {
 	name, _, _ := strings.Cut(what.Name, ".")
