@@ -46,6 +46,7 @@ type house struct {
 	ended  chan struct{}
 	plug   *plug
 	shelf  shelf
+	beside bool // there is another one on its file
 
 	bookmark atomic.Pointer[string] // where the one bookmark is
 }
@@ -136,7 +137,7 @@ func (h *house) open(points int64) {
 	}
 	p.left.Store(points)
 	r := New(d, log)
-	h.Room, h.plug = r, p
+	h.Room, h.plug, r.Shared = r, p, h.beside
 	j := journal.New(d, ed25519.NewKeyFromSeed(make([]byte, 32)))
 	var table op.Table
 	asks := approval.New(d, approval.ByName)
