@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -380,12 +381,55 @@ func TestAKillFromOutsideRepeatsNoEffect(t *testing.T) {
 	s.stop()
 }
 
-// Two servers of a cluster on one PostgreSQL: the one that does what is due is killed in the middle of a run. The other takes it over after
-// the lease, and nothing happens twice.
+// onAMachineOfItsOwn has a server see another machine than this one: nothing tells its fellows that its process is gone, but that its lease
+// is renewed no more.
+func onAMachineOfItsOwn(t *testing.T, s *server, name string) {
+	boot := filepath.Join(testenv.Dir(t), "boot")
+	if err := os.WriteFile(boot, []byte(name+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.wrap = append(unshare(t, "-m"), "sh", "-ec", `mount --bind "$0" /proc/sys/kernel/random/boot_id; exec "$@"`, boot)
+}
+
+// takenOver is how many servers others ended; each of them had no lease any more.
+func takenOver(t *testing.T, dsn string) (n int) {
+	t.Helper()
+	d, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	rows, err := d.QueryContext(t.Context(), `SELECT s.id, s.ended_at - s.lease_until FROM server s JOIN server f ON f.id = s.ended_by
+		WHERE f.folder <> s.folder`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for ; rows.Next(); n++ {
+		var id string
+		var after int64
+		if err := rows.Scan(&id, &after); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s was ended %s after its lease", id, time.Duration(after)*time.Microsecond)
+		if after < 0 {
+			t.Errorf("%s was taken over from %s before its lease ended", id, -time.Duration(after)*time.Microsecond)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Two servers of a cluster on one PostgreSQL, as on two machines: the one that does what is due is killed in the middle of a run. The other
+// takes it over after its lease, not before, and nothing happens twice.
 func TestAFellowTakesARunOver(t *testing.T) {
 	random := testenv.Random(t)
 	dsn := testenv.Postgres(t)
 	a, b := newServer(t), newServer(t)
+	onAMachineOfItsOwn(t, a, "one")
+	onAMachineOfItsOwn(t, b, "other")
 	c := &chained{t: t, folder: testenv.Dir(t), first: a, last: a}
 	for _, s := range []*server{a, b} {
 		s.args = []string{"--database", dsn, "--cluster", "team"}
@@ -415,6 +459,7 @@ func TestAFellowTakesARunOver(t *testing.T) {
 	b.start()
 	c.last = b
 	doingWell(c, session.FolderGrant, session.FolderIn{Path: c.folder})
+	taken := 0
 	for range testenv.Rounds(10) {
 		c.begin()
 		dead := c.atSomeInstant(random, 0)
@@ -424,6 +469,11 @@ func TestAFellowTakesARunOver(t *testing.T) {
 		if !ended {
 			c.goesOn(nil, true)
 			t.Logf("it ended %s after the kill", time.Since(killed).Round(100*time.Millisecond))
+			now := takenOver(t, dsn)
+			if now <= taken {
+				t.Error("nobody was taken over from, and the run went on")
+			}
+			taken = now
 		}
 		c.right()
 		c.last.must("audit", "verify")
