@@ -210,7 +210,7 @@ func (r *Room) change(tx *db.Tx, tenant, id string, fn func(*held) error) (*held
 	if err := fn(h); err != nil {
 		return h, err
 	}
-	if r.keep(h); h.events == was.events {
+	if r.keep(h); h.events == was.events && string(h.run.Status) == was.status { // one may be over before anything happened in it
 		return h, nil
 	}
 	if err := h.save(); err != nil {
