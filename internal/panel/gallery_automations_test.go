@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tandem/internal/automation/wire"
+	packs "tandem/internal/pack/wire"
 	"tandem/internal/panel/ui"
 	"tandem/internal/unified"
 )
@@ -27,7 +28,7 @@ func sampleRuns() []RunRow {
 }
 
 func sampleAutomations() AutomationsView {
-	return AutomationsView{Now: galleryNow, May: true, Runs: sampleRuns(), Rows: []AutomationRow{
+	return AutomationsView{Now: galleryNow, May: true, Draft: true, Runs: sampleRuns(), Rows: []AutomationRow{
 		{Name: "morning", Title: "How many files there are", On: true, Newer: true, Begins: "every weekday at 9:00, Europe/Berlin", Open: 1,
 			Changed: before(3 * time.Hour)},
 		{Name: "nightly", Title: "Tests, and who should look at what failed", On: true, Begins: "every day at 2:00", Open: 1,
@@ -62,6 +63,8 @@ func sampleRun() RunView {
 		{Node: "look", Kind: "gate", State: "held", After: []string{"count", "read"}, Waits: "somebody answers",
 			AskHref: "/panel/approvals/ask_1",
 			Input:   "{\n  \"count.files\": 42\n}"},
+		{Node: "wait", Kind: "wait", State: "held", After: []string{"count"}, Waits: "somebody hands over brief", Handoff: "brief",
+			Given: "{\n  \"pages\": \"\"\n}"},
 		{Node: "keep", Kind: "map", State: "waiting", After: []string{"look"}},
 		{Node: "keep", Kind: "map", Item: 1, State: "failed", Reason: "report/files exists"},
 	}
@@ -89,6 +92,33 @@ func sampleRehearsal() RehearsalView {
 			Asked: diffOf("draft", "@@ -1,2 +1,2 @@\n prompt:\n-Write the mail.\n+Write a short mail.\n")},
 			{Name: "tell", Then: "skipped", Now: "ready", Answer: "none", Differs: true}, {Name: "send 1", Then: "not there", Now: "failed",
 				Answer: "refused", Reason: "the output id is missing", Differs: true, Gives: diffOf("send", "@@ -1,1 +1,1 @@\n-{}\n+{\"id\": 1}\n")}}}
+}
+
+func samplePacks() PacksView {
+	return PacksView{Now: galleryNow, Rows: []PackRow{
+		{Name: "weekly-report", Title: "The week as slides", Version: "1", By: "ann", Installed: true, At: before(30 * time.Hour)},
+		{Name: "nightly-tests", Title: "Tests at night, and who should look", Version: "1"}}}
+}
+
+func samplePack() PackView {
+	return PackView{PackRow: samplePacks().Rows[1], Now: galleryNow, Here: true, About: "Every night the tests run.", MayDo: true,
+		Digest: "9c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a19c1e44d0b7f3e5a1",
+		Settings: []PackSetting{{"folder", "the folder with the checkout, which is granted", "/srv/app"},
+			{"when", "when it runs", "every day at 2:00"}},
+		May:       []packs.May{{Whose: "automation nightly", What: "test: runs make test in /srv/app, without the network"}},
+		Cannot:    []string{"there is an automation nightly, which is not of this pack"},
+		Ungranted: []string{"/srv/app"}, Install: "/panel/packs/nightly-tests/install?set-folder=%2Fsrv%2Fapp",
+		Changes: diffOf("nightly-tests", "@@ -1,1 +1,1 @@\n-schedule = \"every day at 2:00\"\n+schedule = \"every day at 3:00\"\n")}
+}
+
+func poisonedPack() PackView {
+	v := poisoned(samplePack())
+	v.Install = samplePack().Install // the panel makes it
+
+	for i, one := range samplePack().Settings { // named by packs that come with tandem, and filled in by a person
+		v.Settings[i].Name, v.Settings[i].Value = one.Name, one.Value
+	}
+	return v
 }
 
 func poisonedRepair() RepairView {

@@ -395,6 +395,8 @@ func galleryPages() []struct {
 		{"automations", automationsPage(galleryShell("automations", "Automations", nil), sampleAutomations())},
 		{"automations-empty", automationsPage(galleryShell("automations", "Automations", nil), AutomationsView{Now: galleryNow, May: true})},
 		{"automation", automationPage(galleryShell("automations", "morning", automationsCrumb), sampleAutomation())},
+		{"packs", packsPage(galleryShell("automations", "Packs", automationsCrumb), samplePacks())},
+		{"pack", packPage(galleryShell("automations", "nightly-tests", packsCrumb), samplePack())},
 		{"artifacts", artifactsPage(galleryShell("automations", "Artifacts", automationsCrumb), sampleArtifacts())},
 		{"artifacts-empty", artifactsPage(galleryShell("automations", "Artifacts", automationsCrumb), ArtifactsView{Now: galleryNow})},
 		{"artifact", artifactPage(galleryShell("automations", "weekly.draft.report", automationsCrumb), sampleArtifact())},

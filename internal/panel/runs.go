@@ -298,8 +298,13 @@ func (v *visit) run(id, problem string) error {
 		out.Repairs = append(out.Repairs, repairRow(one))
 	}
 	shown, left := stepsToShow(r.Steps)
+	kept := v.refilled(runHref(id) + "/hand")
 	for _, s := range shown {
-		out.Steps = append(out.Steps, stepRow(id, s))
+		row := stepRow(id, s)
+		if kept != nil && s.Handoff == v.query("handoff") && s.Handoff != "" { // it was refused: nobody writes it a second time
+			row.Given = kept.Get("output")
+		}
+		out.Steps = append(out.Steps, row)
 	}
 	out.Left, out.Levels = left, levels(out.Steps)
 	out.Facts = []ui.Pair{{Key: "Begun by", Value: r.Cause + ", for " + told.By(r.By)}, {Key: "Began", Value: ui.Stamp(r.BeganAt)}}

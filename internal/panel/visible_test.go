@@ -100,6 +100,8 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"job":         jobPage(s, poisoned(sampleJob())),
 		"automations": automationsPage(s, poisoned(sampleAutomations())),
 		"automation":  automationPage(s, poisoned(sampleAutomation())),
+		"packs":       packsPage(s, poisoned(samplePacks())),
+		"pack":        packPage(s, poisonedPack()),
 		"artifacts":   artifactsPage(s, poisoned(sampleArtifacts())),
 		"artifact":    artifactPage(s, poisoned(sampleArtifact())),
 		"run":         runPage(s, poisoned(sampleRun())),
