@@ -26,16 +26,80 @@ const (
 // steps measures what a run costs: each step is a row that is claimed, a state operation through the gate, and an event.
 func steps(int) (section, error) {
 	s := section{title: "Automations", how: fmt.Sprintf("A run of %d nodes behind each other, each a `resource.put`, against as many "+
-		"`resource.put` over the control socket; SQLite with synchronous=FULL, the program in a process of its own. Runs that wait are "+
-		"rows: they hold no goroutine. Not beside it: DBOS.", chainSteps)}
-	p, err := startProgram()
+		"`resource.put` over the control socket; SQLite with synchronous=FULL and PostgreSQL, the program in a process of its own. Beside it a "+
+		"workflow of as many steps of DBOS Transact v1.3.0 (`bench/dbos`), each of which writes one row of its own, in one process with no "+
+		"door, rights or journal, on SQLite with synchronous=FULL, too (its own choice is NORMAL). Runs that wait are rows: they hold no "+
+		"goroutine.", chainSteps)}
+	dbos, why, err := dbosProgram()
 	if err != nil {
 		return s, err
 	}
+	dir, err := scratch("tb")
+	if err != nil {
+		return s, err
+	}
+	b, err := beginAutomations()
+	if err != nil {
+		return s, err
+	}
+	step, err := b.step()
+	if err == nil {
+		err = besideDBOS(&s, "SQLite", step, dbos, why, filepath.Join(dir, "dbos.db"))
+	}
+	if err == nil {
+		err = b.measure(&s)
+	}
+	if err = errors.Join(err, b.p.stop()); err != nil {
+		return s, err
+	}
+	err = onPostgres(func(one, other string) error {
+		b, err := beginAutomations("TANDEM_DATABASE=" + one)
+		if err != nil {
+			return err
+		}
+		step, err := b.step()
+		if err := errors.Join(err, b.p.stop()); err != nil {
+			return err
+		}
+		return besideDBOS(&s, "PostgreSQL", step, dbos, why, other)
+	})
+	return s, err
+}
+
+// stepCost is what a step costs, and the state operation alone.
+type stepCost struct{ ours, bare time.Duration }
+
+// besideDBOS adds what a step costs on a database, and what it costs there with DBOS.
+func besideDBOS(s *section, kind string, step stepCost, program, why, database string) error {
+	beside := why
+	if why == "" {
+		r, err := dbosOn(program, database)
+		if err != nil {
+			return err
+		}
+		beside = fmt.Sprintf("a step of DBOS %s (%s where it does nothing; its row alone %s), so %.1f ×", fine(r.Step), fine(r.Empty),
+			fine(r.Bare), float64(step.ours)/float64(r.Step))
+	}
+	s.figures = append(s.figures, figure{what: "a step, " + kind, value: fine(step.ours),
+		compared: fmt.Sprintf("a state operation %s, so %.1f ×; %s", fine(step.bare), float64(step.ours)/float64(step.bare), beside)})
+	return nil
+}
+
+// fine is a span in which tenths of a millisecond count.
+func fine(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
+
+// beginAutomations starts the program and switches on what every measurement runs.
+func beginAutomations(env ...string) (*automations, error) {
+	p, err := startProgram(env...)
+	if err != nil {
+		return nil, err
+	}
 	b := &automations{p: p, c: client.Socket(filepath.Join(p.dir, "data", "tandem.sock"))}
 	b.present = b.c.WithPIN(benchPIN)
-	err = b.measure(&s)
-	return s, errors.Join(err, p.stop())
+	if err := b.prepare(); err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	return b, nil
 }
 
 // put is a node.
@@ -79,7 +143,7 @@ func (b *automations) until(name string, open int) error {
 	return fmt.Errorf("runs of %s do not end", name)
 }
 
-func (b *automations) measure(s *section) error {
+func (b *automations) prepare() error {
 	if err := b.call("pin.set", obj{"pin": benchPIN}, nil); err != nil {
 		return err
 	}
@@ -98,7 +162,11 @@ func (b *automations) measure(s *section) error {
 			return err
 		}
 	}
-	for _, one := range []func(*section) error{b.step, b.together, b.clocks, b.gates} {
+	return nil
+}
+
+func (b *automations) measure(s *section) error {
+	for _, one := range []func(*section) error{b.together, b.clocks, b.gates} {
 		if err := one(s); err != nil {
 			return err
 		}
@@ -106,28 +174,26 @@ func (b *automations) measure(s *section) error {
 	return nil
 }
 
-func (b *automations) step(s *section) error {
-	bare, ours := time.Hour, time.Hour
+func (b *automations) step() (stepCost, error) {
+	best := stepCost{time.Hour, time.Hour}
 	for range 3 { // the best of three, each beside the other
 		began := time.Now()
 		for i := range chainSteps {
 			if err := b.call("resource.put", obj{"key": fmt.Sprintf("bench/bare%d", i), "value": "x"}, nil); err != nil {
-				return err
+				return best, err
 			}
 		}
-		bare = min(bare, time.Since(began)/chainSteps)
+		best.bare = min(best.bare, time.Since(began)/chainSteps)
 		began = time.Now()
 		if _, err := b.begin("chain"); err != nil {
-			return err
+			return best, err
 		}
 		if err := b.until("chain", 0); err != nil {
-			return err
+			return best, err
 		}
-		ours = min(ours, time.Since(began)/chainSteps)
+		best.ours = min(best.ours, time.Since(began)/chainSteps)
 	}
-	s.figures = append(s.figures, figure{what: "a step", value: span(ours),
-		compared: fmt.Sprintf("a state operation %s, so %.1f ×", span(bare), float64(ours)/float64(bare))})
-	return nil
+	return best, nil
 }
 
 func (b *automations) together(s *section) error {
