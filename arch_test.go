@@ -26,9 +26,9 @@ type wall struct {
 var groups = map[string]string{
 	"spine": "identity policy policy/book approval journal secret",
 	"wires": "resource/wire secret/wire tunnel/wire connector/wire inbox/wire session/wire schedule/wire automation/wire artifact/wire " +
-		"pack/wire forge/wire memory/wire source/wire knowledge/wire job/wire team/wire login/wire server/wire remote/wire",
+		"pack/wire forge/wire memory/wire source/wire knowledge/wire contextrun/wire job/wire team/wire login/wire server/wire remote/wire",
 	"rooms": "resource board space space/peer models session connector notify tunnel schedule automation artifact memory source knowledge " +
-		"repo/host login",
+		"contextrun repo/host login",
 }
 
 // The map. To add a package, add a line; to move a wall, change one and update docs/ARCHITECTURE.md in the same commit.
@@ -85,6 +85,7 @@ var houseMap = []wall{
 	{pkg: "memory/wire", may: "source/wire"}, // a search quotes passages of sources beside records
 	{pkg: "source/wire"},
 	{pkg: "knowledge/wire", may: "memory/wire"}, // where something comes from is said as of a memory
+	{pkg: "contextrun/wire"},
 	{pkg: "login/wire", may: "login/device"},
 	{pkg: "inbox/wire"},
 	{pkg: "session/wire"},
@@ -151,6 +152,7 @@ var houseMap = []wall{
 	{pkg: "memory/text", pure: true},                       // terms, queries, scores
 	{pkg: "memory/vector", may: "memory/text", pure: true}, // word vectors: pieces, likeness, signatures
 	{pkg: "memory/bert", may: "memory/vector", pure: true}, // a small model's own computation
+	{pkg: "contextrun", may: "contextrun/wire"},            // work that is written down as it goes
 	{pkg: "knowledge", may: "knowledge/wire memory/wire memory/text memory/postings"},
 	{pkg: "source", may: "source/wire source/boxed source/decode memory/text memory/postings tool tool/box egress"},
 	{pkg: "source/boxed", may: "source/decode tool tool/box"},    // documents are read in a process of their own

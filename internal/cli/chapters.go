@@ -11,7 +11,7 @@ var chapters = []struct {
 	{"start", "The server:", []string{"setup", "up", "down", "status", "logs", "serve", "panel", "phone", "doctor", "settings", "service",
 		"server", "uninstall", "man", "version"}},
 	{"agents", "Agents at work:", []string{"run", "chat", "session", "job", "queue", "team", "forge", "relay", "automation", "pack",
-		"artifact", "provider", "connector", "budget", "mcp", "share"}},
+		"artifact", "context", "provider", "connector", "budget", "mcp", "share"}},
 	{"code", "Code:", []string{"init", "remote", "repo", "watch", "jj"}},
 	{"team", "Working together:", []string{"space", "board", "memory", "source", "knowledge", "resource", "invite", "person", "group",
 		"device", "login", "logout", "whoami", "tenant"}},

@@ -20,6 +20,7 @@ import (
 	"tandem/internal/cli/automation"
 	"tandem/internal/cli/board"
 	"tandem/internal/cli/connector"
+	"tandem/internal/cli/contextrun"
 	"tandem/internal/cli/forge"
 	"tandem/internal/cli/identity"
 	"tandem/internal/cli/inbox"
@@ -192,6 +193,7 @@ var groups = []func(*kit.Kit) []*cobra.Command{
 	forge.Commands,
 	board.Commands,
 	connector.Commands,
+	contextrun.Commands,
 	identity.Commands,
 	inbox.Commands,
 	job.Commands,

@@ -46,6 +46,7 @@ var (
 	made     = []source{{"artifact.list", "artifacts", nil, []string{"name"}, "kind"}}
 	works    = []source{{"automation.list", "automations", nil, []string{"name"}, "title"}}
 	runs     = []source{{"automation.runs", "runs", nil, []string{"id"}, "automation"}}
+	contexts = []source{{"context.list", "runs", nil, []string{"id"}, "objective"}}
 	relays   = []source{{"relay.list", "relays", nil, []string{"id"}, "task"}}
 	tenants  = []source{{"tenant.list", "tenants", nil, []string{"name"}, "state"}}
 	waiting  = []source{{"question.list", "questions", nil, []string{"id"}, "session"}}
@@ -72,6 +73,7 @@ var arguments = map[string][]source{
 	"forge FORGE":      {{"forge.list", "forges", nil, []string{"name"}, "repo"}},
 	"pack PACK":        {{"pack.list", "packs", nil, []string{"name"}, "title"}},
 	"relay RELAY":      relays,
+	"context RUN":      contexts,
 	"tenant NAME":      tenants,
 	"grant revoke ID":  {{"grant.list", "grants", nil, []string{"id"}, "resource"}},
 	"panel signout ID": {{"signin.list", "browsers", nil, []string{"id"}, "agent"}},

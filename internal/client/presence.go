@@ -13,6 +13,7 @@ var present = map[string]bool{
 	"job.merge":   true,
 	"job.prepare": true,
 	"join.invite": true, "join.revoke": true,
+	"context.remove":   true,
 	"knowledge.change": true, "knowledge.close": true, "knowledge.create": true, "knowledge.deprecate": true, "knowledge.promote": true,
 	"knowledge.remove": true,
 	"memory.add":       true, "memory.demote": true, "memory.edit": true, "memory.export": true, "memory.forget": true, "memory.history": true,

@@ -26,6 +26,9 @@ type Server struct {
 	Follow func(ctx context.Context, tenant, session, from string, beat func() error, send func(json.RawMessage) error) error
 	// Wait returns when the journal has grown beyond a place, or with ctx.
 	Wait func(ctx context.Context, after int64) error
+	// WaitAbout returns when it has an entry of a kind behind a place, and Head is how far it has grown.
+	WaitAbout func(ctx context.Context, after int64, kind string) error
+	Head      func(ctx context.Context) (int64, error)
 }
 
 type obj = map[string]any
@@ -100,6 +103,11 @@ func (s *Server) Mounts() map[string]http.Handler {
 	for pattern, h := range missionRoutes {
 		out[pattern] = s.handle(h)
 	}
+	for pattern, h := range contextRoutes {
+		out[pattern] = s.handle(h)
+	}
+	out["GET /context/runs/events/stream"] = http.HandlerFunc(s.contextsEvents)
+	out["GET /context/runs/{id}/events/stream"] = http.HandlerFunc(s.contextEvents)
 	automationMounts(s, out)
 	lackingMounts(s, out)
 	out["GET /run/{run}/events"] = http.HandlerFunc(s.runEvents)

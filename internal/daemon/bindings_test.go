@@ -46,9 +46,11 @@ var looked = []string{"to", "peer", "assignee", "tasks", "model", "remote", "boo
 
 // excused are operations that take such a word for what it is.
 var excused = map[string]string{
-	"provider.add": "the model is written down as it is called",
-	"space.create": "the model is what the member says of itself",
-	"space.join":   "the model is what the member says of itself",
+	"context.add":   "the tasks are new ones: what is sent is what is written down",
+	"context.start": "the model is written down as it is called",
+	"provider.add":  "the model is written down as it is called",
+	"space.create":  "the model is what the member says of itself",
+	"space.join":    "the model is what the member says of itself",
 }
 
 // late is a field of an operation whose word is looked up late, "" when it has none.

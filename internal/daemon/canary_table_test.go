@@ -88,6 +88,10 @@ func init() {
 	saying(ownRows, "artifact.keep", "artifact.remove")
 	saying(areWords, "artifact.compare", "artifact.get", "artifact.list", "artifact.show")
 	saying(areWords, "knowledge.add", "knowledge.ask", "knowledge.item", "knowledge.list", "knowledge.show")
+	saying(areWords, "context.add", "context.append", "context.board", "context.checkpoint", "context.checkpoints", "context.claim",
+		"context.events", "context.list", "context.next", "context.patch", "context.place", "context.replay", "context.show", "context.start",
+		"context.transition")
+	saying(ownRows, "context.remove")
 	saying(forPeople, "knowledge.change", "knowledge.close", "knowledge.create", "knowledge.deprecate", "knowledge.promote",
 		"knowledge.remove")
 	saying(ownRows, "source.list", "source.pause", "source.quarantine", "source.sync")

@@ -11,6 +11,7 @@ import (
 	"tandem/internal/automation"
 	"tandem/internal/board"
 	"tandem/internal/connector"
+	"tandem/internal/contextrun"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/forge"
@@ -83,6 +84,7 @@ var migrations = []db.Migrations{
 	memory.Migrations,
 	sources.Migrations,
 	knowledge.Migrations,
+	contextrun.Migrations,
 	login.Migrations,
 }
 
@@ -115,6 +117,7 @@ type rooms struct {
 	memory     *memory.Room
 	source     *sources.Room
 	knowledge  *knowledge.Room
+	context    *contextrun.Room
 	login      *login.Room
 	scales     *tenancy.Scales
 	eraser     *tenancy.Eraser
@@ -173,6 +176,8 @@ func (d *Daemon) construct(ctx context.Context) error {
 	d.rooms.resource = resource.New(d.db)
 	d.rooms.knowledge = knowledge.New(d.db)
 	d.rooms.knowledge.Forgot, d.rooms.knowledge.Vouch = d.forgotten, d.journal.Vouch()
+	d.rooms.context = contextrun.New(d.db)
+	d.rooms.context.Forgot = d.forgotten
 	d.rooms.login = login.New(d.db, d.rooms.secret)
 	d.rooms.login.Vouch = d.journal.Vouch()
 	d.makeRemotes(ctx)
@@ -243,6 +248,7 @@ func (d *Daemon) fill(table *op.Table, spaces []op.Op) error {
 		d.rooms.team.Ops(),
 		d.rooms.automation.Ops(),
 		d.rooms.artifact.Ops(),
+		d.rooms.context.Ops(),
 		d.makePacks().Ops(),
 		d.rooms.login.Ops(),
 		inbox.New(&d.inner, d.answerURL, d.db.Now).Ops(),

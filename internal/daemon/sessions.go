@@ -153,7 +153,7 @@ func (d *Daemon) whose(ctx context.Context, tenant string, r op.Resource) []stri
 
 // newCompat opens the door for the published clients.
 func (d *Daemon) newCompat() *compat.Server {
-	return &compat.Server{Gate: d.gate, Fail: d.web.Fail, Wait: d.journal.Wait,
+	return &compat.Server{Gate: d.gate, Fail: d.web.Fail, Wait: d.journal.Wait, WaitAbout: d.journal.WaitAbout, Head: d.journal.Head,
 		Follow: func(ctx context.Context, tenant, id, from string, beat func() error, send func(json.RawMessage) error) error {
 			return d.followEvents(ctx, tenant, id, from, beat, func(e session.Event) error {
 				data, err := json.Marshal(e)

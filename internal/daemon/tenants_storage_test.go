@@ -104,7 +104,7 @@ func TestATenantsStorageIsLimited(t *testing.T) {
 // keepsNothing are the operations of those rooms that end, move or answer something, or by which somebody who was invited comes in and
 // proves to be here: a tenant that is full still does them.
 var keepsNothing = strings.Fields(`artifact.remove memory.demote memory.forget memory.model_clear memory.model_set
-	memory.promote knowledge.close knowledge.deprecate
+	context.remove memory.promote knowledge.close knowledge.deprecate
 	knowledge.promote knowledge.remove resource.delete resource.sweep session.cancel session.checkout session.close session.confine
 	session.delete session.discard session.follow session.hook session.interrupt session.keep session.open session.probe session.reap
 	session.release session.revert session.skip session.take session.tool session.type session.unconfine session.unrevert
@@ -125,8 +125,8 @@ var keepsNothing = strings.Fields(`artifact.remove memory.demote memory.forget m
 // What keeps bytes is decided of every operation of the rooms that keep any.
 func TestWhatKeepsBytesIsDecided(t *testing.T) {
 	d, _ := walked(t)
-	rooms := strings.Fields("artifact memory knowledge resource session secret space automation pack board actor approval assertion budget " +
-		"device grant group join oauth owner passkey person pin policy provider question recovery signin token")
+	rooms := strings.Fields("artifact context memory knowledge resource session secret space automation pack board actor approval assertion " +
+		"budget device grant group join oauth owner passkey person pin policy provider question recovery signin token")
 	for _, o := range d.gate.Table().All() {
 		room, _, _ := strings.Cut(o.Name, ".")
 		if !slices.Contains(rooms, room) || o.Class == op.ClassRead {

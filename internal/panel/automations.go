@@ -53,6 +53,7 @@ func automationRoutes(p *Panel) {
 		},
 		func(v *visit, err error) error { return v.undrafted(words(err)) })
 	artifactRoutes(p)
+	contextRoutes(p)
 	packRoutes(p)
 }
 

@@ -76,8 +76,8 @@ func (b *browser) signIn(t *testing.T) {
 	}
 }
 
-var workPages = []string{"/panel/sessions", "/panel/jobs", "/panel/automations", "/panel/artifacts", "/panel/people", "/panel/memory",
-	"/panel/sources", "/panel/knowledge",
+var workPages = []string{"/panel/sessions", "/panel/jobs", "/panel/automations", "/panel/artifacts", "/panel/contexts", "/panel/people",
+	"/panel/memory", "/panel/sources", "/panel/knowledge",
 	"/panel/setup", "/panel/copies",
 	"/panel/models", "/panel/board", "/panel/spaces"}
 

@@ -103,6 +103,8 @@ func TestNoTextBecomesMarkupOrHides(t *testing.T) {
 		"packs":       packsPage(s, poisoned(samplePacks())),
 		"pack":        packPage(s, poisonedPack()),
 		"artifacts":   artifactsPage(s, poisoned(sampleArtifacts())),
+		"contexts":    contextsPage(s, poisoned(sampleContexts())),
+		"context":     contextPage(s, poisoned(sampleContext())),
 		"artifact":    artifactPage(s, poisoned(sampleArtifact())),
 		"run":         runPage(s, poisoned(sampleRun())),
 		"step":        stepActPage(s, poisonedStep()),

@@ -48,7 +48,7 @@ func DefaultGrants() []ScopedGrant {
 	out = append(out, enter, redeem)
 	for _, who := range []PrincipalKind{Agent, Session, Service} {
 		p := "default-" + string(who) + "-"
-		for _, k := range []ResourceKind{KindResource, KindRepo, KindWorkspace, KindSpace, KindBoard, KindNotify} {
+		for _, k := range []ResourceKind{KindResource, KindRepo, KindWorkspace, KindSpace, KindBoard, KindContext, KindNotify} {
 			out = append(out, tree(p+string(k), who, k, Allow, everyday, Public, Internal, SourceCode))
 		}
 		remember := []AccessPermission{CanView, CanRead, CanEdit} // what they write is proposed

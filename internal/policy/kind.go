@@ -14,6 +14,7 @@ const (
 	KindAutomation ResourceKind = "automation"
 	KindBoard      ResourceKind = "board"
 	KindConnector  ResourceKind = "connector"
+	KindContext    ResourceKind = "context"
 	KindFolder     ResourceKind = "folder"
 	KindForge      ResourceKind = "forge"
 	KindGrant      ResourceKind = "grant"
@@ -43,8 +44,8 @@ const (
 )
 
 var kinds = []ResourceKind{
-	KindActor, KindApproval, KindArtifact, KindAutomation, KindBoard, KindConnector, KindFolder, KindForge, KindGrant, KindJob, KindJoin,
-	KindJournal, KindKnowledge, KindLogin,
+	KindActor, KindApproval, KindArtifact, KindAutomation, KindBoard, KindConnector, KindContext, KindFolder, KindForge, KindGrant, KindJob,
+	KindJoin, KindJournal, KindKnowledge, KindLogin,
 	KindMemory, KindNotify, KindPolicy,
 	KindProvider, KindRelay, KindRepo, KindResource, KindSecret, KindServer, KindSession, KindSetting, KindSource, KindSpace,
 	KindTenant, KindToken, KindTool, KindTunnel, KindWorkspace,

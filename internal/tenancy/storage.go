@@ -19,7 +19,9 @@ import (
 // KeepsBytes are the operations by which a tenant keeps more: they are refused once it has as much as the house lets it keep. In the rooms
 // that keep any each operation that changes anything is here or in keepsNothing: TestWhatKeepsBytesIsDecided.
 var KeepsBytes = setOf("artifact.keep", "memory.add", "memory.edit", "memory.import", "memory.propose", "knowledge.add",
-	"knowledge.change", "knowledge.create", "resource.put", "session.create", "session.fork", "session.prompt", "session.send",
+	"knowledge.change", "knowledge.create", "context.add", "context.append", "context.checkpoint", "context.claim", "context.next",
+	"context.patch", "context.place", "context.start", "context.transition",
+	"resource.put", "session.create", "session.fork", "session.prompt", "session.send",
 	"session.update", "session.model_call", "secret.set", "space.attach", "space.create", "space.join", "space.post", "space.piece_put",
 	"space.send", "space.send_files", "space.set_var", "space.share", "space.start", "automation.add", "automation.deliver",
 	"automation.hand", "automation.repair", "automation.run", "automation.replay", "pack.install", "board.add", "board.comment", "board.edit",

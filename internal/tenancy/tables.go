@@ -25,6 +25,7 @@ var Tables = []struct {
 		"automation_remembered", "automation_run", "automation_step", "automation_tick", "automation_trigger", "automation_version"}},
 	{of: "board", tables: []string{"board_need", "board_task"}},
 	{of: "connector", stays: []string{"connector"}},
+	{of: "context", tables: []string{"context_checkpoint", "context_event", "context_item", "context_need", "context_run", "context_task"}},
 	{of: "device", stays: []string{"device", "device_challenge"}},
 	{of: "gate", tables: []string{"gate_call", "gate_intent"}},
 	{of: "invite", stays: []string{"invite", "invite_use"}},
@@ -88,7 +89,8 @@ var (
 	Keys = map[string]string{"session": "ses", "session_turn": "turn", "space": "spc", "peer_seat": "seat",
 		"automation_run": "run", "automation_hook": "whk", "approval": "", "approval_rule": "", "artifact": "", "automation_delivery": "",
 		"automation_tick": "", "knowledge_item": "", "memory_record": "", "policy_grant": "", "session_question": "", "token": ""}
-	SharedIDs = []string{"actor", "board_task", "memory_source", "memory_told", "memory_version", "peer_attachment", "peer_outbox",
+	SharedIDs = []string{"actor", "board_task", "context_checkpoint", "context_item", "context_run", "context_task",
+		"memory_source", "memory_told", "memory_version", "peer_attachment", "peer_outbox",
 		"session_call", "session_message", "session_provider", "space_member"}
 )
 

@@ -13,7 +13,7 @@ import (
 // Follow are the commands that take the server that the person is logged in at.
 var Follow = []string{"whoami", "invite", "person", "group", "device", "actor",
 	"token", "tenant", "assertion", "approvals", "approve", "deny", "inbox", "grant", "access", "policy", "audit",
-	"session", "relay", "connector", "budget", "resource", "memory", "source", "knowledge", "automation", "artifact"}
+	"session", "relay", "connector", "budget", "resource", "memory", "source", "knowledge", "automation", "artifact", "context"}
 
 // Stay are the commands that are about this machine unless --server names another: its keys, its models, its folders, the jobs in them.
 // What is typed there is meant for the machine that it is typed on. The others are about this machine alone.

@@ -120,6 +120,50 @@ your-server> tandem pack remove vendor-risk
   shows vendor-risk is removed
 your-server$ tandem pack remove nightly-tests
 
+# Work that is written down as it goes.
+your-server> tandem context start ship version 3 --id release --step build --step 'ship=Ship it to everybody'
+  shows release is begun
+your-server> tandem context start look at the slow query --folder . --kind investigation
+your-server> tandem context append release step_completed --step build --status running
+  shows release is running, at revision 2
+your-server> tandem context list
+  shows ship version 3
+your-server> tandem context list --status running --kind investigation
+your-server> tandem context add release review --id r1 --priority 5
+  shows r1 is added: runnable
+your-server> tandem context add release merge --id m1 --after r1 --payload '{"branch":"main"}'
+  shows m1 is added: pending
+your-server$ tandem context add release tidy --id f1 --priority 9
+your-server> tandem context claim release --lease 10m
+  shows f1 is yours until
+let lease_01k4 your-server$ tandem context claim release --task r1 | grep -o 'lease_[a-z0-9]*'
+your-server> tandem context task release r1 complete --lease-token lease_01k4
+  shows r1 is done
+let lease_01k5 your-server$ tandem context claim release --task m1 | grep -o 'lease_[a-z0-9]*'
+your-server> tandem context task release m1 fail --lease-token lease_01k5 --error 'the tests do not run'
+  shows m1 is failed
+your-server> tandem context task release m1 retry
+  shows m1 is runnable
+your-server> tandem context claim release --task m1 --agent builder
+  shows attempt 2 of 3
+your-server> tandem context note release add_fact 'the tag is v3'
+your-server> tandem context note release add_artifact --path dist/app --type binary
+your-server> tandem context board release
+  shows the tag is v3
+your-server> tandem context checkpoint release --reason 'before the merge'
+your-server> tandem context show release
+  shows held by
+your-server> tandem context show release --payloads --json
+your-server> tandem context events release
+  shows step_completed
+your-server> tandem context events release --tail 20
+your-server> tandem context replay release
+  shows no drift
+your-server> tandem context replay release --upto 3 --json
+your-server> tandem context append release run_failed --status failed --payload '{"error":"the disk is full"}'
+  shows release is failed
+your-server> tandem context remove release
+  shows release is deleted
 # What an automation made, in three versions.
 your-server$ printf '%s\n' 'name = "weekly"' '[[node]]' 'id = "draft"' '[node.command]' 'run = ["date", "+%s%N"]' '[node.output.report]' 'artifact = "markdown"' > weekly.toml; tandem automation add weekly.toml; tandem automation on weekly; for n in 1 2 3; do until tandem automation run weekly >/dev/null 2>&1; do :; done; until tandem artifact show weekly.draft.report@$n >/dev/null 2>&1; do :; done; done
   shows weekly is switched on
