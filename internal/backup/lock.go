@@ -35,7 +35,8 @@ const (
 	purpose       = "tandem backup key v1"
 	argonTime     = 3
 	argonMemory   = 64 << 10
-	maxMemory     = 1 << 20 // of what somebody else's first line may ask for
+	maxTime       = 16        // of what somebody else's first line may ask for
+	maxMemory     = 256 << 10 // and of this
 )
 
 func kem() hpke.KEM { return hpke.MLKEM768X25519() }
@@ -109,7 +110,7 @@ func (l lock) open(s Secret) ([]byte, error) {
 			return nil, fault.New(fault.Invalid, "server.restore", "the copy is locked with a passphrase").
 				WithNext("say it: --passphrase, or --passphrase-file FILE")
 		}
-		if l.Memory > maxMemory || l.Time > 64 || l.Time == 0 || len(l.Salt) == 0 {
+		if l.Memory > maxMemory || l.Time > maxTime || l.Time == 0 || len(l.Salt) == 0 {
 			return nil, damaged("its lock asks for too much")
 		}
 		key, err := unseal(l.stretch(s.Passphrase), 0, 'k', l.Key)

@@ -74,6 +74,9 @@ func Main(args []string, env []string, in io.Reader, out, errw io.Writer) int {
 	if boxed.Called(args) {
 		return boxed.Main(context.Background(), in, out)
 	}
+	if server.TrialCalled(args) {
+		return server.Trial(context.Background(), in, out)
+	}
 	ctx, stop := context.Background(), func() {}
 	if len(args) < 2 || args[1] != "serve" { // serve has its own way with signals
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)

@@ -94,12 +94,23 @@ type Daemon struct {
 	lastUse  atomic.Int64
 	opened   opened
 	before   func(step string) error // of a start; for the tests alone
+	tries    bool                    // it is there to try a tenant's file
 }
 
 // Run starts the daemon and returns when ctx ends, when somebody stopped it,
 // or when it was started on demand and has been idle. It drains before it
 // returns.
 func (d *Daemon) Run(ctx context.Context) (err error) {
+	return d.open(ctx, func(ctx context.Context) error {
+		if err := d.serve(ctx); err != nil {
+			return err
+		}
+		return d.ended()
+	})
+}
+
+// open brings storage and rooms up, has them used, and closes them.
+func (d *Daemon) open(ctx context.Context, use func(context.Context) error) (err error) {
 	d.pools, d.joins = shares(descriptors()), knocking()
 	d.started, d.stopping, d.data, d.approved = time.Now(), make(chan struct{}), d.Settings.Data(), map[string]bool{}
 	if err := folder(d.data); err != nil {
@@ -126,10 +137,7 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 	if err := d.through(ctx, d.opening()); err != nil {
 		return err
 	}
-	if err := d.serve(ctx); err != nil {
-		return err
-	}
-	return d.ended()
+	return use(ctx)
 }
 
 // system is the caller of what tandem does by itself.

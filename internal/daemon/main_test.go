@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tandem/internal/source/boxed"
-	"tandem/internal/tenancy"
 	"tandem/internal/tool/confine"
 )
 
@@ -18,6 +17,8 @@ func TestMain(m *testing.M) {
 	if boxed.Called(os.Args) {
 		os.Exit(boxed.Main(context.Background(), os.Stdin, os.Stdout))
 	}
-	tenancy.Arrivals = true
+	if TrialCalled(os.Args) {
+		os.Exit(TrialMain(context.Background(), os.Stdin, os.Stdout))
+	}
 	os.Exit(m.Run())
 }

@@ -40,6 +40,10 @@ var confers = []struct{ what, query string }{
 	{"connectors", "SELECT count(*) FROM connector"},
 	{"schedules, by which the server acts by itself", "SELECT count(*) FROM schedule"},
 	{"automations that are switched on", "SELECT count(*) FROM automation WHERE live <> ''"},
+	{"addresses at which others start automations", "SELECT count(*) FROM automation_hook"},
+	{"members of spaces that are hosted here", "SELECT count(*) FROM space_member WHERE left_at = 0 AND removed_at = 0"},
+	{"seats in spaces, for which the server calls other servers", "SELECT count(*) FROM peer_seat WHERE state = 'active'"},
+	{"providers of models, which are sent what sessions say", "SELECT count(*) FROM session_provider"},
 }
 
 // letsIn says what in a database lets somebody do something.

@@ -6,13 +6,23 @@ import (
 	"encoding/json"
 	"path/filepath"
 
+	"tandem/internal/approval"
+	"tandem/internal/artifact"
+	"tandem/internal/automation"
+	"tandem/internal/board"
 	"tandem/internal/db"
 	"tandem/internal/identity"
 	"tandem/internal/journal"
+	"tandem/internal/knowledge"
+	"tandem/internal/memory"
 	"tandem/internal/op"
+	"tandem/internal/pack"
 	"tandem/internal/policy"
+	"tandem/internal/resource"
 	"tandem/internal/server/health"
 	"tandem/internal/session"
+	"tandem/internal/space"
+	"tandem/internal/space/peer"
 	"tandem/internal/tenancy"
 )
 
@@ -58,8 +68,16 @@ func (d *Daemon) makeTenancy() {
 			Peers: d.rooms.peer},
 		At: tenancy.Place{Server: d.kept.ID, Version: d.Version, Data: d.data, SpaceKey: filepath.Join(d.data, spaceKey),
 			Free: func() int64 { return health.Free(d.data) }},
-		Sealed: d.sealedIn, LetsIn: letsIn}
+		Sealed: d.sealedIn, LetsIn: letsIn, Try: d.tryTenant, Legible: legible()}
 	d.identity.Carry = identity.Carry{Out: carrier.Out, In: carrier.In, Unconfirmed: d.journal.Unconfirmed}
+}
+
+// legible are the rooms that look at rows which a tenant brings; grants, tokens and what else the journal vouches for are read with its list.
+func legible() []tenancy.Legible {
+	return []tenancy.Legible{{Of: "asks", Read: approval.Legible}, {Of: "sessions", Read: session.Legible},
+		{Of: "automations", Read: automation.Legible}, {Of: "artifacts", Read: artifact.Legible}, {Of: "tasks", Read: board.Legible},
+		{Of: "knowledge", Read: knowledge.Legible}, {Of: "memory", Read: memory.Legible}, {Of: "packs", Read: pack.Legible},
+		{Of: "spaces", Read: space.Legible}, {Of: "seats in spaces", Read: peer.Legible}, {Of: "resources", Read: resource.Legible}}
 }
 
 // tenantTold writes into the journal of a tenant what the house did there.

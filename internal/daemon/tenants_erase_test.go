@@ -82,6 +82,16 @@ func (w *ward) unplant(tenant, words string, documents ...string) {
 	})
 }
 
+// document is what a column has in which a room reads more than a text: W stands for the words, and - for nothing at all.
+var document = map[string]string{"approval.state": "spent", "approval.input": `"W"`, "approval.acts_for": `["W"]`,
+	"approval.approvers": `["W"]`, "approval.bound": "-", "approval.needs": "-", "approval.answers": "-", "artifact.inputs": "null",
+	"artifact.checks": "null", "automation_run.given": "{}", "automation_run.heard": "[]", "automation_event.body": "{}",
+	"knowledge.owners": `["W"]`, "knowledge.readers": `["W"]`, "knowledge_item.sources": "null", "pack.body": "{}", "pack.grants": `["W"]`,
+	"peer_log.entry": "{}", "space.ended": "-", "space_log.envelope": "-", "space_log.facts": `"W"`, "resource.value": `"W"`,
+	"session.config": "-", "session.todos": "-", "session.chain": "-", "session_turn.prompt": "-", "session_turn.options": "-",
+	"session_turn.usage": "-", "session_turn.prompted": "-", "session_call.args": `"W"`, "session_call.result": "-",
+	"session_message.blocks": "-", "session_event.body": `"W"`, "session_question.questions": "-", "session_question.answers": "-"}
+
 func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.Tx, table string, names []string, args []any) error) {
 	w.t.Helper()
 	for _, table := range tenancy.Listed() {
@@ -105,6 +115,8 @@ func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.
 				args = append(args, plantedID(tenancy.Keys[table], words))
 			case table == "session" && c.Name() == "driver":
 				args = append(args, session.DriverModel)
+			case kind == "TEXT" && document[table+"."+c.Name()] != "":
+				args = append(args, strings.NewReplacer("W", words, "-", "").Replace(document[table+"."+c.Name()]))
 			case kind == "TEXT":
 				args = append(args, text)
 			case kind == "BLOB" || kind == "BYTEA":

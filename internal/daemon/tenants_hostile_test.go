@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"tandem/internal/secret"
 	"tandem/internal/space/seal"
 	"tandem/internal/tenancy"
+	"tandem/internal/testenv"
 )
 
 // forged is a tenant's file by somebody who is no program of ours, for one server.
@@ -118,11 +120,15 @@ func (f *forged) looked() error {
 	if err := f.head.Check(""); err != nil {
 		return err
 	}
-	return tenancy.OwnRows(f.w.t.Context(), f.rows, f.head.ID)
+	if err := tenancy.OwnRows(f.w.t.Context(), f.rows, f.head.ID); err != nil {
+		return err
+	}
+	return (&tenancy.Carrier{Legible: legible()}).Sound(f.w.t.Context(), f.rows)
 }
 
 func (f *forged) taken() (identity.ImportOut, error) {
 	f.w.t.Helper()
+	f.w.tries = true // what a server in a box says of such files: TestAFileIsTriedInABox
 	return f.w.identity.Carry.In(owner(f.w.t, f.w.Daemon), identity.ImportIn{Path: f.write(), Identity: f.opens})
 }
 
@@ -139,7 +145,7 @@ func TestAFileOfATenantIsHeldToWhatATenantHas(t *testing.T) {
 	full := w.forge()
 	clean := func() *forged { // one database for all of them
 		f := *full
-		for _, table := range []string{"terminal", "session", "session_turn", "session_provider"} {
+		for _, table := range append(tenancy.Carried(), "terminal") {
 			typed(t, f.rows, "DELETE FROM "+table)
 		}
 		return &f
@@ -167,8 +173,9 @@ func TestAFileOfATenantIsHeldToWhatATenantHas(t *testing.T) {
 		"an unknown table": {func(f *forged) {
 			f.tables = []byte(`{"schema":{"journal":1}}` + "\n" + `{"table":"sqlite_master","columns":["name"]}` + "\n")
 		}, fault.Invalid},
-		"files":        {func(f *forged) { f.more = map[string]string{"files/sessions/ses_x/bin": "#!/bin/sh"} }, fault.Invalid},
-		"one unlocked": {func(f *forged) { f.lock = backup.Secret{} }, fault.Invalid},
+		"a word of the house as a name": {func(f *forged) { f.secret("x\nhouse", "correct horse battery") }, fault.Invalid},
+		"files":                         {func(f *forged) { f.more = map[string]string{"files/sessions/ses_x/bin": "#!/bin/sh"} }, fault.Invalid},
+		"one unlocked":                  {func(f *forged) { f.lock = backup.Secret{} }, fault.Invalid},
 	} {
 		f := clean()
 		c.do(f)
@@ -190,13 +197,40 @@ func TestAFileOfATenantIsHeldToWhatATenantHas(t *testing.T) {
 		"limits below nothing":     func(f *forged) { f.head.Limits.Sessions = -1 },
 		"another form":             func(f *forged) { f.head.Format = "tandem.tenant/v2" },
 		"a name with a path":       func(f *forged) { f.add("actor", map[string]any{"name": "../owner"}) },
+		"a time that is none": func(f *forged) {
+			f.add("resource", map[string]any{"value": "1", "updated_at": int64(1) << 62})
+		},
+		"a time before all":           func(f *forged) { f.add("resource", map[string]any{"value": "1", "expires_at": -1}) },
+		"a tenant of the year 300000": func(f *forged) { f.head.Created = time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"a value that is none":        func(f *forged) { f.add("resource", nil) },
+		"no text": func(f *forged) {
+			f.add("resource", map[string]any{"value": "\"\xff\""})
+		},
+		"documents in documents": func(f *forged) {
+			f.add("resource", map[string]any{"value": strings.Repeat("[", 300) + strings.Repeat("]", 300)})
+		},
+		"an ask in no state":          func(f *forged) { f.ask(map[string]any{"state": "granted"}) },
+		"an ask about nothing":        func(f *forged) { f.ask(map[string]any{"input": "{"}) },
+		"an ask that nobody reads":    func(f *forged) { f.ask(map[string]any{"approvers": "{"}) },
+		"an answer that nobody reads": func(f *forged) { f.ask(map[string]any{"answers": "x"}) },
+		"a part that nobody reads": func(f *forged) {
+			f.add("session_event", map[string]any{"type": "part.started", "body": `{"id":1}`})
+		},
+		"an event that is no document":      func(f *forged) { f.add("session_event", map[string]any{"type": "told"}) },
+		"a message without blocks":          func(f *forged) { f.add("session_message", map[string]any{"blocks": "{}"}) },
+		"a call without arguments":          func(f *forged) { f.add("session_call", map[string]any{"result": ""}) },
+		"a question that nobody reads":      func(f *forged) { f.add("session_question", nil) },
+		"an event of a run":                 func(f *forged) { f.add("automation_event", nil) },
+		"an artifact whose checks are none": func(f *forged) { f.add("artifact", nil) },
+		"a pack that nobody reads":          func(f *forged) { f.add("pack", nil) },
+		"knowledge that nobody owns":        func(f *forged) { f.add("knowledge", nil) },
+		"knowledge from nowhere":            func(f *forged) { f.add("knowledge_item", nil) },
+		"an entry of a space":               func(f *forged) { f.add("space_log", nil) },
+		"an entry of a seat":                func(f *forged) { f.add("peer_log", nil) },
 	} {
 		f := clean()
 		do(f)
 		w.refused(what, f.looked(), fault.Invalid)
-	}
-	beat := func(row string) bool {
-		return strings.HasPrefix(row, "installation_clock") || strings.HasPrefix(row, "journal_checkpoint")
 	}
 	before, after := slices.DeleteFunc(before, beat), slices.DeleteFunc(w.rowsOf(""), beat)
 	if !slices.Equal(before, after) {
@@ -205,6 +239,26 @@ func TestAFileOfATenantIsHeldToWhatATenantHas(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(w.home, ".tandem", tenancy.OnTheWay+"*")); err != nil || len(left) > 0 {
 		t.Errorf("left of them: %v %v", left, err)
 	}
+}
+
+// beat is a row that moves by itself.
+func beat(row string) bool {
+	return strings.HasPrefix(row, "installation_clock") || strings.HasPrefix(row, "journal_checkpoint")
+}
+
+func (f *forged) ask(with map[string]any) {
+	in := map[string]any{"id": id.New("ask"), "state": "spent", "input": "{}", "acts_for": "[]", "approvers": "[]", "bound": "", "needs": "",
+		"answers": ""}
+	maps.Copy(in, with)
+	f.add("approval", in)
+}
+
+// secret seals a value as a file has it.
+func (f *forged) secret(name, value string) {
+	f.w.t.Helper()
+	sealed, err := secret.SealCarried(f.head.Secret, f.head.ID, name, 1, []byte(value))
+	f.w.must(err)
+	f.add("secret", map[string]any{"name": name, "version": 1, "key_id": "carried", "sealed": sealed, "struck": "all"})
 }
 
 func (f *forged) session(named string) {
@@ -361,8 +415,83 @@ func TestWhatACrashLeftOfATenantGoes(t *testing.T) {
 		return err
 	}))
 	w.sql("DELETE FROM session")
+	w.tries = true
 	out, err := w.identity.Carry.In(owner(t, w.Daemon), identity.ImportIn{Path: file, Identity: f.opens})
 	if err != nil || out.Records != 1+1 {
 		t.Errorf("then it comes whole: %+v %v", out, err)
+	}
+}
+
+// What a file says is secret opens here as something to be lent, and takes no word out of the record of the house: a secret that is empty
+// would have stopped every start, and one that is a word of the house would have blanked it.
+func TestSecretsOfAFileTakeNothingFromTheHouse(t *testing.T) {
+	w := newWard(t, "")
+	word := "the-word-of-the-house"
+	w.must(w.Call(t.Context(), "resource.put", map[string]any{"key": word, "value": word}, nil))
+	f := w.forge()
+	f.secret("empty", "")
+	f.secret("short", "x")
+	f.secret("word", word)
+	f.secret("good", "correct horse battery")
+	got, err := f.taken()
+	w.must(err)
+	if got.Secrets != 2 || !slices.Equal(got.Doubt, []string{"secret:empty", "secret:short"}) {
+		t.Errorf("it came as %+v", got)
+	}
+	w.again()
+	for text, want := range map[string]bool{word: true, "correct horse battery": true} {
+		if kept := w.redact.In("local", "owner").String(text) == text; kept != want {
+			t.Errorf("that the house's record keeps %q is %v", text, kept)
+		}
+	}
+	if got := w.redact.In(f.head.ID, "x").String("correct horse battery"); !strings.Contains(got, "[secret: good]") {
+		t.Errorf("the tenant's own record has %q", got)
+	}
+	if got := w.redact.String(word); got != word {
+		t.Errorf("a log has %q", got)
+	}
+}
+
+// A server of its own in a box tries what comes: what it cannot live with comes to no other one.
+func TestAFileIsTriedInABox(t *testing.T) {
+	w := newWard(t, "")
+	before := w.rowsOf("")
+	f := w.forge()
+	f.add("actor", map[string]any{"id": id.New("act"), "kind": "person", "name": "ana", "acts_for": "", "disabled_at": 0})
+	in := identity.ImportIn{Path: f.write(), Identity: f.opens}
+	folder := testenv.Dir(t)
+	w.refused("a tenant with one person", w.tryTenant(owner(t, w.Daemon), folder, in))
+	f.add("policy_rules", map[string]any{"version": 1, "rules": "permit (nobody", "boundary": ""})
+	f.add("policy_version", map[string]any{"version": 1, "change": "rules"})
+	f.add("policy_head", map[string]any{"version": 1})
+	_, err := w.identity.Carry.In(owner(t, w.Daemon), identity.ImportIn{Path: f.write(), Identity: f.opens})
+	w.refused("rules that nobody can read", err, fault.Invalid)
+	if err == nil || !strings.Contains(err.Error(), "a server that has it does not work") {
+		t.Errorf("rules that nobody can read are found by who did not try it: %v", err)
+	}
+	before, after := slices.DeleteFunc(before, beat), slices.DeleteFunc(w.rowsOf(""), beat)
+	if !slices.Equal(before, after) {
+		t.Errorf("the house had\n%s\nand has\n%s", strings.Join(missing(before, after), "\n"), strings.Join(missing(after, before), "\n"))
+	}
+}
+
+// Whoever compared the digest of a file takes that one, and no other.
+func TestAFileIsTheOneThatIsMeant(t *testing.T) {
+	w := newWard(t, "")
+	f := w.forge()
+	path := f.write()
+	w.tries = true
+	other := strings.Repeat("0", 64)
+	_, err := w.identity.Carry.In(owner(t, w.Daemon), identity.ImportIn{Path: path, Identity: f.opens, Digest: other})
+	w.refused("another file", err, fault.Conflict)
+	_, err = w.identity.Carry.In(owner(t, w.Daemon), identity.ImportIn{Path: filepath.Dir(path), Identity: f.opens})
+	w.refused("a folder", err, fault.Invalid)
+	raw, err := os.ReadFile(path)
+	w.must(err)
+	sum := fmt.Sprintf("%x", sha256.Sum256(raw))
+	out, err := w.identity.Carry.In(owner(t, w.Daemon), identity.ImportIn{Path: path, Identity: f.opens, Digest: sum})
+	w.must(err)
+	if out.Digest != sum || !strings.Contains(out.Reason, sum) {
+		t.Errorf("it came as %+v", out)
 	}
 }

@@ -133,6 +133,20 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
+// EachRow reads the rows of a query one after the other and keeps none of them.
+func EachRow(rows *sql.Rows, err error, read func(*sql.Rows) error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Collect scans every row of a query with scan.
 func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T, error) {
 	if err != nil {

@@ -97,4 +97,4 @@ func (g *Gate) append(tx *db.Tx, c *call, phase string, cause int64, extra map[s
 }
 
 // record takes secrets out of what a caller leaves behind.
-func (g *Gate) record(c op.Caller) secret.Record { return g.Redact.For(c.Name) }
+func (g *Gate) record(c op.Caller) secret.Record { return g.Redact.In(c.Tenant, c.Name) }

@@ -2,7 +2,9 @@ package identity
 
 import (
 	"context"
+	"database/sql"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -66,6 +68,7 @@ type ExportOut struct {
 	Events  int64     `json:"events" jsonschema:"how large the server's journal was, of which the tenant's own entries are in it"`
 	Secrets int       `json:"secrets"`
 	Bytes   int64     `json:"bytes"`
+	Digest  string    `json:"digest" jsonschema:"the file's SHA-256: whoever takes it compares"`
 	Doubt   []string  `json:"doubt,omitempty" jsonschema:"what the journal does not vouch for or does not open: it counts nowhere"`
 
 	Left map[string]int64 `json:"left,omitempty" jsonschema:"rows that are of this server and stay, by what they are"`
@@ -77,6 +80,7 @@ type ImportIn struct {
 	Name       string `json:"name,omitempty" jsonschema:"what it is called here; as it was called there when left out"`
 	Passphrase string `json:"passphrase,omitempty" jsonschema:"opens a file that was locked with it"`
 	Identity   string `json:"identity,omitempty" jsonschema:"opens a file that was locked to its recipient"`
+	Digest     string `json:"digest,omitempty" jsonschema:"the SHA-256 that the export printed: no other file is taken"`
 }
 
 // Check refuses names that nobody could have.
@@ -89,13 +93,20 @@ func (in ImportIn) Check() error {
 			return err
 		}
 	}
+	if in.Digest != "" && !digestForm.MatchString(in.Digest) {
+		return fault.New(fault.Invalid, string(TenantImport), "%.80q is no SHA-256", in.Digest).
+			WithNext("give the 64 characters that tandem tenant export printed")
+	}
 	return checkFile(string(TenantImport), in.Path)
 }
+
+var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // ImportOut is a tenant that came from elsewhere, and what it brings.
 type ImportOut struct {
 	Tenant
 	Made      time.Time      `json:"made" jsonschema:"when the file was written"`
+	Digest    string         `json:"digest" jsonschema:"the file's SHA-256: compare it with what the export printed"`
 	Records   int64          `json:"records"`
 	Secrets   int            `json:"secrets"`
 	Authority []string       `json:"authority" jsonschema:"what in it lets somebody do something"`
@@ -159,7 +170,7 @@ func CheckArrival(tenant, name string, l TenantLimits) error {
 	}
 	if err := (TenantIn{Name: name, Owner: "somebody"}).Check(); err != nil || name == LocalTenant {
 		return fault.New(fault.Invalid, where, "%.64q is no name for a tenant", name).
-			WithNext("give it another name here: tandem tenant import FILE --name NAME")
+			WithNext("give it another name here: tandem tenant import FILE --as NAME")
 	}
 	if l.None() {
 		return nil
@@ -191,7 +202,7 @@ func (r *Room) Arrive(tx *db.Tx, t *Tenant) error {
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)", t.ID, t.Name, t.CreatedAt, t.State, t.Reason, t.CreatedBy, *t.ChangedAt, t.Limits.text())
 	if db.Exists(err) {
 		return fault.New(fault.Conflict, where, "there is a tenant %s already", t.Name).
-			WithNext("give it another name here: tandem tenant import FILE --name NAME")
+			WithNext("give it another name here: tandem tenant import FILE --as NAME")
 	}
 	return err
 }
@@ -223,4 +234,11 @@ func (r *Room) unconfirmed(t *Tenant) error {
 // In are the rows of another database that the journal would vouch for.
 func (r *Room) In(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 	return (&Room{db: d, Vouch: r.Vouch}).Rows(ctx)
+}
+
+// People are the names of so many people of a tenant, the oldest first.
+func (r *Room) People(ctx context.Context, tenant string, most int) ([]string, error) {
+	rows, err := r.db.Query(ctx, "SELECT name FROM actor WHERE tenant = ? AND kind = 'person' AND disabled_at = 0 ORDER BY created_at, id LIMIT ?",
+		tenant, most)
+	return db.Collect(rows, err, func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) })
 }

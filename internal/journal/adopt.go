@@ -27,11 +27,14 @@ const (
 
 // Adopt vouches for rows that were there before. Markers in the first and the last entry say which entries these are.
 func (j *Journal) Adopt(ctx context.Context, tenant, actor string, rows []op.Sealed) error {
-	return j.db.Write(ctx, func(tx *db.Tx) error { return j.AdoptIn(tx, tenant, actor, "", rows) })
+	return j.db.Write(ctx, func(tx *db.Tx) error { return j.AdoptIn(tx, tenant, actor, nil, rows) })
 }
 
-// AdoptIn is Adopt in a transaction that is under way: of rows that the tenant came brings from another server.
-func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor, came string, rows []op.Sealed) error {
+// Came is a tenant that came from another server, and the digest of the file in which it did.
+type Came struct{ Tenant, File string }
+
+// AdoptIn is Adopt in a transaction that is under way: of rows that a tenant brings which came from another server.
+func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor string, came *Came, rows []op.Sealed) error {
 	if _, err := lockHead(tx); err != nil {
 		return err
 	}
@@ -45,8 +48,9 @@ func (j *Journal) AdoptIn(tx *db.Tx, tenant, actor, came string, rows []op.Seale
 	if err := j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: begun, Says: []string{"rows from before"}}}); err != nil {
 		return err
 	}
-	if came != "" {
-		if err := j.adopt(tx, tenant, actor, []op.Sealed{{Tenant: tenant, Subject: arrived + came, Says: []string{came}}}); err != nil {
+	if came != nil {
+		mark := op.Sealed{Tenant: tenant, Subject: arrived + came.Tenant, Says: []string{came.Tenant, came.File}}
+		if err := j.adopt(tx, tenant, actor, []op.Sealed{mark}); err != nil {
 			return err
 		}
 	}

@@ -193,7 +193,7 @@ func TestATenantThatCameWaitsForItsOwnConfirmation(t *testing.T) {
 		recall()
 		unconfirmed("before", 0)
 		if err := d.Write(t.Context(), func(tx *db.Tx) error {
-			return j.AdoptIn(tx, houseTenant, "a", "ten_a", []op.Sealed{{Tenant: "ten_a", Subject: "grant:a", Says: []string{"x"}}})
+			return j.AdoptIn(tx, houseTenant, "a", &Came{Tenant: "ten_a"}, []op.Sealed{{Tenant: "ten_a", Subject: "grant:a", Says: []string{"x"}}})
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -20,12 +20,15 @@ func tenantsNav() page {
 }
 
 func tenantRoutes(p *Panel) {
-	p.get("/panel/tenants", func(v *visit) error { return v.tenants(nil, "") })
+	p.get("/panel/tenants", func(v *visit) error { return v.tenants(nil, nil, "") })
 	perform(p, "/panel/tenants", identity.TenantCreate, tenantInput,
-		func(v *visit, _ identity.TenantIn, made identity.TenantOut) error { return v.tenants(&made, "") },
-		func(v *visit, err error) error { return v.tenants(nil, words(err)) })
+		func(v *visit, _ identity.TenantIn, made identity.TenantOut) error { return v.tenants(&made, nil, "") },
+		func(v *visit, err error) error { return v.tenants(nil, nil, words(err)) })
+	perform(p, "/panel/tenants/import", identity.TenantImport, arrivalInput,
+		func(v *visit, _ identity.ImportIn, came identity.ImportOut) error { return v.tenants(nil, &came, "") },
+		func(v *visit, err error) error { return v.tenants(nil, nil, words(err)) })
 	form(p, "/panel/tenants/limit", identity.TenantLimit, "/panel/tenants", "tenant-limited", limitInput,
-		func(v *visit, err error) error { return v.tenants(nil, words(err)) })
+		func(v *visit, err error) error { return v.tenants(nil, nil, words(err)) })
 	confirm(p, identity.TenantSuspend, func(id string) identity.SuspendIn { return identity.SuspendIn{Name: id} }, confirmed{
 		path: "/panel/tenants/{id}/suspend", title: "Suspend this tenant?",
 		text: "Nothing of it passes until it is resumed: no token, no machine of its people, no session, no timer. Nothing of it is lost.",
@@ -60,6 +63,11 @@ func tenantInput(v *visit) (identity.TenantIn, error) {
 	in := identity.TenantIn{Name: strings.TrimSpace(v.r.PostFormValue("name")), Owner: strings.TrimSpace(v.r.PostFormValue("owner"))}
 	_, err := v.reached() // without it the owner's line could not be shown, and it is shown once
 	return in, err
+}
+
+func arrivalInput(v *visit) (identity.ImportIn, error) {
+	return identity.ImportIn{Path: v.field("file"), Name: v.field("as"), Digest: strings.ToLower(v.field("digest")),
+		Passphrase: v.r.PostFormValue("passphrase")}, nil
 }
 
 func limitInput(v *visit) (in identity.TenantLimitIn, err error) {
@@ -135,13 +143,15 @@ type TenantsView struct {
 	Problem  string
 	Kept     url.Values // a tenant that was refused
 	Limit    url.Values // limits that were refused
+	Take     url.Values // a file that was refused
+	Came     *identity.ImportOut
 }
 
 // tenantsShown is how many tenants a page has.
 const tenantsShown = 200
 
-func (v *visit) tenants(made *identity.TenantOut, problem string) error {
-	out := TenantsView{Now: v.now(), Problem: problem, Kept: v.refilled("/panel/tenants"),
+func (v *visit) tenants(made *identity.TenantOut, came *identity.ImportOut, problem string) error {
+	out := TenantsView{Now: v.now(), Problem: problem, Came: came, Kept: v.refilled("/panel/tenants"), Take: v.refilled("/panel/tenants/import"),
 		Limit: v.refilled("/panel/tenants/limit")}
 	list, err := ask(v, identity.TenantList, identity.PageIn{After: v.query("after"), Limit: tenantsShown})
 	if err != nil {
@@ -170,7 +180,7 @@ func (v *visit) tenants(made *identity.TenantOut, problem string) error {
 		out.Kept, out.For, out.Made = nil, made.Invite.Person, made.Name
 		out.Line = "tandem login " + cmp.Or(st.Address, st.Listen) + "#" + identity.InviteLine(made.Invite.Invite, st.Key)
 	}
-	if made != nil || problem != "" { // what is shown once is not read again
+	if made != nil || came != nil || problem != "" { // what is shown once is not read again
 		s.Here = ""
 	}
 	return v.show(tenantsPage(s, out))
@@ -190,6 +200,23 @@ func (v TenantsView) others() (out []ui.Option) {
 func (v TenantsView) periods() (out []ui.Option) {
 	for _, p := range [][2]string{{"ever", "Ever"}, {"month", "A month"}, {"day", "A day"}} {
 		out = append(out, ui.Option{Value: p[0], Label: p[1], Chosen: p[0] == v.Limit.Get("period")})
+	}
+	return out
+}
+
+// arrivalPairs are what a tenant from another server brings.
+func arrivalPairs(c *identity.ImportOut) []ui.Pair {
+	var ended []string
+	for what, n := range c.Ended {
+		ended = append(ended, fmt.Sprintf("%d %s", n, what))
+	}
+	slices.Sort(ended)
+	out := []ui.Pair{{Key: "Records", Value: ui.Count(c.Records)}, {Key: "SHA-256 of the file", Value: c.Digest}}
+	if len(ended) > 0 {
+		out = append(out, ui.Pair{Key: "Ended, and not done again here", Value: strings.Join(ended, ", ")})
+	}
+	if len(c.Doubt) > 0 {
+		out = append(out, ui.Pair{Key: "Does not count", Value: strings.Join(c.Doubt, ", ")})
 	}
 	return out
 }

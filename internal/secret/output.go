@@ -31,7 +31,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	if len(w.held) <= keep {
 		return len(p), nil
 	}
-	out, used := w.r.cut(string(w.held), len(w.held)-keep, everyone)
+	out, used := w.r.cut(string(w.held), len(w.held)-keep, "", everyone)
 	w.held = append(w.held[:0], w.held[used:]...)
 	if _, err := io.WriteString(w.w, out); err != nil {
 		return 0, err

@@ -12,19 +12,22 @@ import (
 // kept clean of, and what this actor stored or was lent. What somebody else stored without a person present is not struck, or
 // whoever may store a secret could blank the record of others.
 type Record struct {
-	redact *Redactor
-	of     string
+	redact    *Redactor
+	place, of string
 }
 
-// For is the redactor of one actor's record.
-func (r *Redactor) For(actor string) Record { return Record{r, actor} }
+// For is the redactor of one actor's record, in whichever tenant.
+func (r *Redactor) For(actor string) Record { return Record{redact: r, of: actor} }
+
+// In is the redactor of one actor's record in a tenant: two tenants may call theirs alike.
+func (r *Redactor) In(tenant, actor string) Record { return Record{r, tenant, actor} }
 
 // String is s without secrets.
 func (r Record) String(s string) string {
 	if r.redact == nil || r.redact.ours(s) {
 		return s
 	}
-	out, _ := r.redact.cut(s, len(s), r.of)
+	out, _ := r.redact.cut(s, len(s), r.place, r.of)
 	return out
 }
 

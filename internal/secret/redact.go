@@ -40,6 +40,15 @@ type form struct {
 	turn  uint64 // when it was learnt last, in turns
 }
 
+// house is the tenant whose secrets are kept out of everybody's record.
+const house = "local"
+
+// strikes says whether it is struck from the record of a tenant: what a tenant keeps secret takes nothing out of the record of another one,
+// or whoever may store a secret could blank it.
+func (f *form) strikes(place string) bool {
+	return place == "" || f.place == "" || f.place == house || f.place == place
+}
+
 // mark is what stands where a secret stood.
 func mark(label string) string {
 	if label == "" {
@@ -211,7 +220,7 @@ func (r *Redactor) begins(s string) int {
 
 // cut redacts s and returns it up to the given length, or up to the end of a
 // secret that reaches beyond, and how much of s that was.
-func (r *Redactor) cut(s string, upTo int, of string) (out string, used int) {
+func (r *Redactor) cut(s string, upTo int, place, of string) (out string, used int) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	now, label := time.Now().Unix(), ""
@@ -234,7 +243,7 @@ func (r *Redactor) cut(s string, upTo int, of string) (out string, used int) {
 		}
 		for _, f := range r.heads[head] {
 			switch {
-			case f.of != "" && f.of != of && of != everyone, f.until != 0 && f.until < now:
+			case f.of != "" && f.of != of && of != everyone, f.until != 0 && f.until < now, !f.strikes(place):
 				continue
 			case i+f.size > len(s) || r.sum(s[i:i+f.size]) != f.mac:
 				continue

@@ -203,7 +203,7 @@ func (r *Room) Lend(ctx context.Context, tenant, name string, fn func(value []by
 	} else {
 		r.redact.LearnAs(tenant, name, value, borrower)
 	}
-	return r.redact.For(borrower).Error(fn(value))
+	return r.redact.In(tenant, borrower).Error(fn(value))
 }
 
 // Stand tells whether any tenant's secret was stored, replaced or deleted since: then it is another one.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"tandem/internal/db"
@@ -20,15 +21,18 @@ import (
 
 // A tenant's file may be by anybody: what is in it is held to bounds before it is looked at, and to what a tenant can have.
 const (
-	lineMost  = 64 << 20  // bytes of one row, or one line of the journal
-	headMost  = 16 << 20  // bytes of its first entry
-	expands   = 100       // bytes of content to one of the file
-	briefMost = 256 << 20 // bytes that a short file may come to in any case
-	keptFree  = 1 << 30   // bytes that stay free on the disk
+	lineMost   = 64 << 20   // bytes of one row, or one line of the journal
+	linesMost  = 20_000_000 // rows, and lines of the journal
+	headMost   = 1 << 20    // bytes of its first entry
+	sealedMost = 300_000    // rows that somebody confirms
+	secretMost = 2000       // secrets: each is looked for in what the journal says
+	expands    = 100        // bytes of content to one of the file
+	briefMost  = 256 << 20  // bytes that a short file may come to in any case
+	keptFree   = 1 << 30    // bytes that stay free on the disk
+	lies       = 8          // how often what is in it lies on the disk meanwhile: as tables with indexes, and what those grow by, here and at the trial
 )
 
-// mayBring is how many bytes a file may come to: by its own size, and by the room that there is for them twice, beside the database and in
-// it.
+// mayBring is how many bytes a file may come to: by its own size, and by the room that there is for them.
 func (c *Carrier) mayBring(path string) (int64, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -36,7 +40,7 @@ func (c *Carrier) mayBring(path string) (int64, error) {
 	}
 	may := max(st.Size()*expands, briefMost)
 	if free := c.At.Free(); free >= 0 {
-		may = min(may, max(free-keptFree, 0)/2)
+		may = min(may, max(free-keptFree, 0)/lies)
 	}
 	return may, nil
 }
@@ -46,8 +50,10 @@ type bounded struct {
 	from  io.Reader
 	all   *int64 // bytes that are left
 	line  int64
+	lines int64 // how many; 0 for any number
 	whole bool
 	since int64 // bytes since the last line began
+	ended int64 // lines that have ended
 	err   error
 }
 
@@ -58,7 +64,7 @@ func (b *bounded) Read(p []byte) (n int, err error) {
 	n, err = b.from.Read(p)
 	if *b.all -= int64(n); *b.all < 0 {
 		b.err = fault.New(fault.Exhausted, string(identity.TenantImport), "the file comes to more than it may: %d times its own size, "+
-			"and half of what is free on this disk", expands).WithNext("nothing was changed; see what is free: tandem status")
+			"and a part of what is free on this disk", expands).WithNext("nothing was changed; see what is free: tandem status")
 		return 0, b.err
 	}
 	for rest := p[:n]; b.line > 0 && len(rest) > 0; {
@@ -72,6 +78,11 @@ func (b *bounded) Read(p []byte) (n int, err error) {
 		}
 		if rest = rest[long:]; i >= 0 && !b.whole {
 			b.since = 0
+			b.ended++
+		}
+		if b.lines > 0 && b.ended > b.lines {
+			b.err = notATenant("it has more than %d lines", b.lines)
+			return 0, b.err
 		}
 	}
 	return n, err
@@ -81,6 +92,11 @@ func (b *bounded) Read(p []byte) (n int, err error) {
 func (h *Head) Check(name string) error {
 	if h.Format != Format {
 		return notATenant("its form is %.40q, this program reads %q", h.Format, Format)
+	}
+	for _, at := range []time.Time{h.Made, h.Created} {
+		if at.Year() < 1970 || at.Year() > 9999 {
+			return notATenant("it is of the year %d", at.Year())
+		}
 	}
 	return identity.CheckArrival(h.ID, cmp.Or(name, h.Name), h.Limits)
 }

@@ -70,7 +70,9 @@ type Carrier struct {
 	At         Place
 	Log        *slog.Logger
 	Sealed     func(context.Context, *db.DB) ([]op.Sealed, error) // the rows of a database that the journal would vouch for
-	LetsIn     func(context.Context, *db.DB) ([]string, error)    // what in a database lets somebody do something
+	Legible    []Legible
+	Try        func(ctx context.Context, folder string, in identity.ImportIn) error // has a server of its own, in a box, take a file
+	LetsIn     func(context.Context, *db.DB) ([]string, error)                      // what in a database lets somebody do something
 }
 
 // path is where a tenant's file is. Only who is at this machine says where on it files are written and read; others name one in
@@ -111,7 +113,7 @@ func (c *Carrier) Out(ctx context.Context, t *identity.Tenant, in identity.Expor
 		return out, c.DB.Explain(err)
 	}
 	defer w.Drop()
-	err = c.scratch(ctx, func(copied *db.DB) error {
+	err = c.scratch(ctx, func(_ string, copied *db.DB) error {
 		if err := c.copyRows(ctx, copied, &head, &out); err != nil {
 			return err
 		}
@@ -136,6 +138,9 @@ func (c *Carrier) Out(ctx context.Context, t *identity.Tenant, in identity.Expor
 	}
 	out.Doubt = append(out.Doubt, head.Doubt...)
 	sum, err := w.Keep()
+	if err == nil {
+		out.Digest, err = digestOf(out.Path)
+	}
 	out.Bytes = sum.Written
 	op.Note(ctx, "tenant", t.ID)
 	op.Note(ctx, "path", out.Path)
@@ -157,7 +162,7 @@ func LeftOnTheWay(data string) error {
 }
 
 // scratch is a database of its own, with every table as this program has it and in a folder that goes again.
-func (c *Carrier) scratch(ctx context.Context, use func(*db.DB) error) error {
+func (c *Carrier) scratch(ctx context.Context, use func(folder string, copied *db.DB) error) error {
 	dir, err := os.MkdirTemp(c.At.Data, OnTheWay+"*")
 	if err != nil {
 		return err
@@ -167,7 +172,7 @@ func (c *Carrier) scratch(ctx context.Context, use func(*db.DB) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(use(copied), copied.Close())
+	return errors.Join(use(dir, copied), copied.Close())
 }
 
 // copyRows copies a tenant's rows and puts what is sealed in them under the keys of the file.

@@ -25,6 +25,7 @@ type arrival struct {
 	former journal.Former
 	rows   []op.Sealed // what the journal here is to vouch for
 	name   string      // what it is called here
+	digest string      // of the file
 	out    identity.ImportOut
 }
 
@@ -38,26 +39,27 @@ func stillWaiting(n int) error {
 		WithNext("look, and confirm: tandem audit confirm")
 }
 
-// Arrivals says that tenants' files are taken. The tests alone set it: a file may be by anybody, and rooms do not yet look at their rows
-// before a start reads them.
-var Arrivals bool
-
 // In takes a tenant from a file. Everything is read, checked and ended in a database of its own; then all of it is there, or none
 // of it.
 func (c *Carrier) In(ctx context.Context, in identity.ImportIn) (out identity.ImportOut, err error) {
-	if !Arrivals {
-		return out, fault.New(fault.Unavailable, string(identity.TenantImport), "this version takes no tenant from a file yet").
-			WithNext("keep the file for a later version, or move the whole server: tandem server backup PATH")
-	}
 	if n := c.Journal.Waiting(); n > 0 { // there is one list, and it is looked at whole
 		return out, stillWaiting(n)
 	}
 	if in.Path, err = c.path(ctx, string(identity.TenantImport), in.Path); err != nil {
 		return out, err
 	}
-	err = c.scratch(ctx, func(copied *db.DB) error {
+	err = c.scratch(ctx, func(folder string, copied *db.DB) (err error) {
 		a := &arrival{copied: copied}
+		if in.Path, a.digest, err = c.fetch(ctx, folder, in); err != nil {
+			return err
+		}
+		if err := c.Try(ctx, folder, in); err != nil {
+			return err
+		}
 		if err := c.read(ctx, a, in); err != nil {
+			return err
+		}
+		if err := c.Sound(ctx, a.copied); err != nil {
 			return err
 		}
 		if err := c.end(ctx, a); err != nil {
@@ -74,6 +76,7 @@ func (c *Carrier) In(ctx context.Context, in identity.ImportIn) (out identity.Im
 	}
 	op.Note(ctx, "tenant", out.ID)
 	op.Note(ctx, "name", out.Name)
+	op.Note(ctx, "digest", out.Digest)
 	op.Note(ctx, "records", out.Records)
 	op.Note(ctx, "ended", out.Ended)
 	c.Rooms.Peers.Arrived(ctx, out.ID)
@@ -109,7 +112,7 @@ func (c *Carrier) read(ctx context.Context, a *arrival, in identity.ImportIn) er
 		if err != nil {
 			return err
 		}
-		part := &bounded{from: content, all: &may, line: lineMost}
+		part := &bounded{from: content, all: &may, line: lineMost, lines: linesMost}
 		switch {
 		case n == 0 && e.Name == "tenant":
 			part.line, part.whole = headMost, true
@@ -214,15 +217,10 @@ func (c *Carrier) end(ctx context.Context, a *arrival) error {
 			a.rows = append(a.rows, row)
 		}
 	}
-	return nil
-}
-
-// unread is that rows of a file cannot be read: nobody wrote them so.
-func unread(what string, err error) error {
-	if fault.KindOf(err) != fault.Internal {
-		return err
+	if len(a.rows) > sealedMost {
+		return notATenant("it has %d grants, tokens and the like, and a person confirms at most %d", len(a.rows), sealedMost)
 	}
-	return notATenant("its %s cannot be read: %v", what, err)
+	return nil
 }
 
 // take copies what has been settled, and lets the journal vouch for it: in one transaction.
@@ -231,7 +229,8 @@ func (c *Carrier) take(ctx context.Context, a *arrival) error {
 	return Into(ctx, c.DB, a.copied, func(from, tx *db.Tx) error {
 		now := tx.Now()
 		t := identity.Tenant{ID: a.head.ID, Name: a.name, State: identity.TenantSuspended, CreatedAt: a.head.Created, CreatedBy: by.Name,
-			ChangedAt: &now, Limits: a.head.Limits, Reason: "it came from another server; what it brings is confirmed with tandem audit confirm"}
+			ChangedAt: &now, Limits: a.head.Limits, Reason: "it came from another server, in the file sha256:" + a.digest + "; what it brings is " +
+				"confirmed with tandem audit confirm"}
 		if err := c.Identity.Arrive(tx, &t); err != nil {
 			return err
 		}
@@ -256,13 +255,14 @@ func (c *Carrier) take(ctx context.Context, a *arrival) error {
 			"WHERE tenant = ? AND disabled_at = 0", t.ID).Scan(&t.Actors, &t.People); err != nil {
 			return err
 		}
-		a.out.Tenant, a.out.Made = t, a.head.Made
+		a.out.Tenant, a.out.Made, a.out.Digest = t, a.head.Made, a.digest
 		a.out.Journal, a.out.Verified = a.former.Origin, a.former.OK
 		a.out.Key = a.former.Key
-		if err := c.Journal.AdoptIn(tx, identity.LocalTenant, by.Name, t.ID, append(slices.Clip(a.rows), t.Seal())); err != nil {
+		came := &journal.Came{Tenant: t.ID, File: a.digest}
+		if err := c.Journal.AdoptIn(tx, identity.LocalTenant, by.Name, came, append(slices.Clip(a.rows), t.Seal())); err != nil {
 			return err
 		}
-		payload, err := json.Marshal(map[string]any{"server": a.head.Server, "made": a.head.Made, "ended": a.out.Ended, "journal": a.former,
+		payload, err := json.Marshal(map[string]any{"server": a.head.Server, "made": a.head.Made, "file": a.digest, "ended": a.out.Ended, "journal": a.former,
 			"doubt": a.out.Doubt})
 		if err != nil {
 			return err

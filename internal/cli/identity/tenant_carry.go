@@ -56,7 +56,7 @@ func newTenantExport(k *kit.Kit) *cobra.Command {
 	var file, recipient string
 	cmd := &cobra.Command{
 		Use: "export NAME FILE", Short: "Write everything of a tenant to a locked file; needs your PIN", Args: cobra.ExactArgs(2),
-		Long: "Write a tenant to a file from which another server takes it one day: people, tokens, grants, sessions, memory, " +
+		Long: "Write a tenant to a file from which another server takes it (tandem tenant import): people, tokens, grants, sessions, memory, " +
 			"spaces, artifacts, automations, secrets and its journal. Nothing of any other tenant is in it, and nothing that is bound to this " +
 			"server, such as sign-ins, devices and invitations. The file is locked with a passphrase, which is asked for, or to a recipient " +
 			"(tandem server backup-key). The tenant is suspended before, so that nothing happens in it meanwhile.",
@@ -80,7 +80,8 @@ func newTenantExport(k *kit.Kit) *cobra.Command {
 				return err
 			}
 			return k.Show(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%d records and %d secrets of %s are in %s (%d bytes)\n", out.Records, out.Secrets, out.Name, out.Path, out.Bytes)
+				fmt.Fprintf(w, "%d records and %d secrets of %s are in %s (%d bytes)\nsha256: %s\n", out.Records, out.Secrets, out.Name, out.Path,
+					out.Bytes, out.Digest)
 				stays(w, out.Left)
 				doubts(w, out.Doubt)
 			})
@@ -96,12 +97,12 @@ func newTenantImport(k *kit.Kit) *cobra.Command {
 	var file, identity string
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Take a tenant from another server's file; needs your PIN", Args: cobra.ExactArgs(1),
-		Hidden: true, // it refuses in this version: nobody is led to it
-		Long: "Not yet: this version refuses every file. " +
-			"Take a tenant from a file that tandem tenant export wrote on another server, whichever database either has. It keeps its ids. " +
+		Long: "Take a tenant from a file that tandem tenant export wrote on another server, whichever database either has. It keeps its ids. " +
 			"What was open there (asks, calls, turns, runs) is ended and not done again, and automations are switched off. It is suspended until " +
-			"you have confirmed what it brings (tandem audit confirm) and resume it. A file with anything in it that no tenant can have is refused.",
-		Example: "  tandem tenant import ~/acme.tenant --passphrase-file ~/.acme\n  tandem tenant import ~/acme.tenant --name acme-two",
+			"you have confirmed what it brings (tandem audit confirm) and resume it. The file may be by anybody: a server of its own in a sandbox " +
+			"tries it first, and one with anything in it that no tenant can have is refused, and changes nothing.",
+		Example: "  tandem tenant import ~/acme.tenant --passphrase-file ~/.acme\n" +
+			"  tandem tenant import ~/acme.tenant --identity ~/copies.identity --as acme-two",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if in.Path, err = filepath.Abs(args[0]); err != nil {
 				return err
@@ -114,6 +115,9 @@ func newTenantImport(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !k.JSON {
+				fmt.Fprintln(k.Err, "the file is tried in a sandbox first, which takes some seconds, and longer where there is much in it")
+			}
 			out, err := op.Do(cmd.Context(), k, room.TenantImport, in)
 			if err != nil {
 				return err
@@ -121,14 +125,16 @@ func newTenantImport(k *kit.Kit) *cobra.Command {
 			return k.Show(out, func(w io.Writer) { arrived(w, out) })
 		},
 	}
-	cmd.Flags().StringVar(&in.Name, "name", "", "what it is called here (as it was called there)")
+	cmd.Flags().StringVar(&in.Name, "as", "", "what it is called here (as it was called there)")
+	cmd.Flags().StringVar(&in.Digest, "digest", "", "the SHA-256 that the export printed: no other file is taken")
 	cmd.Flags().StringVar(&file, "passphrase-file", "", "read the passphrase from the first line of this file")
-	cmd.Flags().StringVar(&identity, "identity-file", "", "open a file that was locked to the recipient of this identity")
+	cmd.Flags().StringVar(&identity, "identity", "", "file with the identity of the recipient to which it is locked")
 	return cmd
 }
 
 func arrived(w io.Writer, out room.ImportOut) {
-	fmt.Fprintf(w, "%s (%s) is here, suspended: %d records, %d secrets\n", out.Name, out.ID, out.Records, out.Secrets)
+	fmt.Fprintf(w, "%s (%s) is here, suspended: %d records, %d secrets\nsha256 of the file: %s\n", out.Name, out.ID, out.Records, out.Secrets,
+		out.Digest)
 	for _, text := range out.Authority {
 		fmt.Fprintf(w, "- %s\n", text)
 	}

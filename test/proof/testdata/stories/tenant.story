@@ -29,9 +29,7 @@ your-server$ head -c 18 /dev/urandom | base64 > ~/.acme && chmod 600 ~/.acme
 your-server> tandem tenant suspend acme
 your-server> tandem tenant export acme ~/acme.tenant --passphrase-file ~/.acme
   shows of acme are in
-your-server$ tandem tenant import ~/acme.tenant --passphrase-file ~/.acme
-  shows takes no tenant from a file yet
-  exit 1
+  shows sha256:
 your-server> tandem tenant erase acme                         # what would go, and what that does not reach
   shows nothing is erased yet
 your-server> tandem tenant erase acme --confirm acme
