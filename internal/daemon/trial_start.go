@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -40,11 +41,10 @@ func (d *Daemon) tryTenant(ctx context.Context, folder string, in identity.Impor
 	if err != nil {
 		return err
 	}
-	folder, tmp := filepath.Join(folder, "trial"), filepath.Join(folder, "tmp") // it sees the file, and cannot change it
-	for _, made := range []string{folder, tmp} {
-		if err := os.Mkdir(made, 0o700); err != nil {
-			return err
-		}
+	folder = filepath.Join(folder, "trial") // it sees the file, and cannot change it
+	tmp := filepath.Join(folder, "tmp")     // what is written there meanwhile takes no memory
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return err
 	}
 	said, err := json.Marshal(trial{Folder: folder, Version: d.Version, In: in})
 	if err != nil {
@@ -53,7 +53,8 @@ func (d *Daemon) tryTenant(ctx context.Context, folder string, in identity.Impor
 	ctx, cancel := context.WithTimeout(ctx, trialPatience)
 	defer cancel()
 	cmd, done, err := d.rooms.session.Sandbox().Machine.Command(ctx, box.Box{Argv: []string{self, trialWord}, Dir: "/",
-		Env: []string{"LANG=C.UTF-8", "GOTRACEBACK=none"}, Tmp: tmp, Mounts: append(box.Read(self, in.Path), box.Write(folder)...)})
+		Env:    []string{"LANG=C.UTF-8", "GOTRACEBACK=none", "HOME=" + folder, "TMPDIR=" + tmp},
+		Mounts: append(box.Read(self, in.Path), box.Write(folder)...)})
 	if err != nil {
 		return err
 	}
@@ -71,6 +72,8 @@ func (d *Daemon) tryTenant(ctx context.Context, folder string, in identity.Impor
 	waitErr := cmd.Wait()
 	var v tried
 	switch {
+	case errors.Is(cancelled, context.Canceled):
+		return cancelled
 	case cancelled != nil:
 		return fault.New(fault.Invalid, string(identity.TenantImport), "the file cannot be taken: trying it takes longer than %s", trialPatience).
 			WithNext("nothing was changed")

@@ -37,6 +37,10 @@ func samplePerson() PersonView {
 
 func sampleTenants() TenantsView {
 	return TenantsView{Now: galleryNow, PIN: true, Passkeys: 1, For: "carla", Made: "acme",
+		Came: &identity.ImportOut{Tenant: identity.Tenant{Name: "globex\u202e"}, Records: 4321, Secrets: 2,
+			Digest:    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+			Authority: []string{"31 people, agents and services", "4 tokens that work", "2 PINs", "57 grants"},
+			Ended:     map[string]int{"turns": 2, "automations": 1}, Doubt: []string{"secret:short"}},
 		Line: "tandem login builder-7.example:13013#tdj_q8w7e6r5t4z3u2i1o0p9~6f1c2a9be0d44c8d9b7f3e5a1c0d2e4f6a8b9c0d",
 		Rows: []TenantRow{{Name: "local", Own: true, People: 3, Actors: 12, Since: before(900 * time.Hour)},
 			{Name: "acme", People: 1, Actors: 4, Since: before(time.Minute), Used: "1.2usd of 20usd this month, 3 of 50 sessions"},

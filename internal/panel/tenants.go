@@ -151,7 +151,8 @@ type TenantsView struct {
 const tenantsShown = 200
 
 func (v *visit) tenants(made *identity.TenantOut, came *identity.ImportOut, problem string) error {
-	out := TenantsView{Now: v.now(), Problem: problem, Came: came, Kept: v.refilled("/panel/tenants"), Take: v.refilled("/panel/tenants/import"),
+	out := TenantsView{Now: v.now(), Problem: problem, Came: came, Kept: v.refilled("/panel/tenants"),
+		Take:  v.refilled("/panel/tenants/import"),
 		Limit: v.refilled("/panel/tenants/limit")}
 	list, err := ask(v, identity.TenantList, identity.PageIn{After: v.query("after"), Limit: tenantsShown})
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 	expands    = 100        // bytes of content to one of the file
 	briefMost  = 256 << 20  // bytes that a short file may come to in any case
 	keptFree   = 1 << 30    // bytes that stay free on the disk
-	lies       = 8          // how often what is in it lies on the disk meanwhile: as tables with indexes, and what those grow by, here and at the trial
+	lies       = 8          // how often what is in it lies on the disk meanwhile: with indexes, as it grows, at the trial and at last
 )
 
 // mayBring is how many bytes a file may come to: by its own size, and by the room that there is for them.

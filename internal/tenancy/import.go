@@ -262,8 +262,8 @@ func (c *Carrier) take(ctx context.Context, a *arrival) error {
 		if err := c.Journal.AdoptIn(tx, identity.LocalTenant, by.Name, came, append(slices.Clip(a.rows), t.Seal())); err != nil {
 			return err
 		}
-		payload, err := json.Marshal(map[string]any{"server": a.head.Server, "made": a.head.Made, "file": a.digest, "ended": a.out.Ended, "journal": a.former,
-			"doubt": a.out.Doubt})
+		payload, err := json.Marshal(map[string]any{"server": a.head.Server, "made": a.head.Made, "file": a.digest, "ended": a.out.Ended,
+			"journal": a.former, "doubt": a.out.Doubt})
 		if err != nil {
 			return err
 		}

@@ -597,6 +597,7 @@ your-server> tandem tenant suspend acme --reason "the bill is open"
 your-server> tandem tenant resume acme
 your-server> tandem tenant suspend acme --reason "the bill is open"
 not run: a recipient is needed, which server_backup makes: tandem tenant export acme ~/acme.tenant --recipient-file ~/recipient
+not run: a second server is needed, which the script tenant_carry has: tandem tenant import ~/acme.tenant --identity ~/copies.identity --as acme-two
 your-server> tandem tenant erase acme
   shows nothing is erased yet
 your-server> tandem tenant erase acme --confirm acme

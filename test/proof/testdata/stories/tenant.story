@@ -30,6 +30,8 @@ your-server> tandem tenant suspend acme
 your-server> tandem tenant export acme ~/acme.tenant --passphrase-file ~/.acme
   shows of acme are in
   shows sha256:
+not run: a second server is needed, which the script tenant_carry has: tandem tenant import ~/acme.tenant --passphrase-file ~/.acme
+not run: a second server is needed, which the script tenant_carry has: tandem audit confirm                             # what it brings, to be looked at
 your-server> tandem tenant erase acme                         # what would go, and what that does not reach
   shows nothing is erased yet
 your-server> tandem tenant erase acme --confirm acme
