@@ -72,7 +72,8 @@ func (d *Daemon) makeTenancy() {
 	d.identity.Carry = identity.Carry{Out: carrier.Out, In: carrier.In, Unconfirmed: d.journal.Unconfirmed}
 }
 
-// legible are the rooms that look at rows which a tenant brings; grants, tokens and what else the journal vouches for are read with its list.
+// legible are the rooms that look at rows which a tenant brings; grants, tokens and what else the journal vouches for are read with its
+// list.
 func legible() []tenancy.Legible {
 	return []tenancy.Legible{{Of: "asks", Read: approval.Legible}, {Of: "sessions", Read: session.Legible},
 		{Of: "automations", Read: automation.Legible}, {Of: "artifacts", Read: artifact.Legible}, {Of: "tasks", Read: board.Legible},

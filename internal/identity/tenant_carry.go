@@ -238,7 +238,7 @@ func (r *Room) In(ctx context.Context, d *db.DB) ([]op.Sealed, error) {
 
 // People are the names of so many people of a tenant, the oldest first.
 func (r *Room) People(ctx context.Context, tenant string, most int) ([]string, error) {
-	rows, err := r.db.Query(ctx, "SELECT name FROM actor WHERE tenant = ? AND kind = 'person' AND disabled_at = 0 ORDER BY created_at, id LIMIT ?",
-		tenant, most)
+	rows, err := r.db.Query(ctx, "SELECT name FROM actor WHERE tenant = ? AND kind = 'person' AND disabled_at = 0 ORDER BY created_at, id "+
+		"LIMIT ?", tenant, most)
 	return db.Collect(rows, err, func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) })
 }
