@@ -147,8 +147,6 @@ func TestEveryReasonToReject(t *testing.T) {
 		{name: "grants", token: with(map[string]any{"grants": []any{map[string]any{"effect": "deny"}}}), want: Grants},
 		{name: "a boundary",
 			token: with(map[string]any{"data_boundary": map[string]any{"denied_data_classes": []string{"credential"}}}), want: Boundary},
-		{name: "a boundary in words that are not known here",
-			token: with(map[string]any{"data_boundary": map[string]any{"allowed_regions": []string{"eu"}}}), want: Boundary},
 		{name: "a key for receipts", token: with(nil), key: key(func(k *Key) { k.Purpose = "approval_receipt" }), want: KeyPurpose},
 		{name: "a revoked key", token: with(nil), key: key(func(k *Key) { k.Status = Revoked }), want: KeyRevoked},
 		{name: "a retired key", token: with(nil), key: key(func(k *Key) { k.Status = Retired }), want: KeyRetired},
