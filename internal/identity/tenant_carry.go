@@ -95,7 +95,7 @@ func (in ImportIn) Check() error {
 	}
 	if in.Digest != "" && !digestForm.MatchString(in.Digest) {
 		return fault.New(fault.Invalid, string(TenantImport), "%.80q is no SHA-256", in.Digest).
-			WithNext("give the 64 characters that tandem tenant export printed")
+			WithNext("give the 64 characters that the export of the tenant printed")
 	}
 	return checkFile(string(TenantImport), in.Path)
 }

@@ -31,7 +31,7 @@ func (c *Carrier) fetch(ctx context.Context, folder string, in identity.ImportIn
 	defer from.Close()
 	if free := c.At.Free(); free >= 0 && st.Size() > max(free-keptFree, 0)/lies {
 		return "", "", fault.New(fault.Exhausted, where, "the file has %d bytes, and there is no room for what is in it on this disk", st.Size()).
-			WithNext("make room: tandem status says what is free")
+			WithNext("make room on the disk that the server's data folder is on")
 	}
 	path = filepath.Join(folder, "file.tenant")
 	to, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -49,7 +49,7 @@ func (c *Carrier) fetch(ctx context.Context, folder string, in identity.ImportIn
 	digest = hex.EncodeToString(h.Sum(nil))
 	if in.Digest != "" && in.Digest != digest {
 		return "", "", fault.New(fault.Conflict, where, "the file is not the one that you mean: its sha256 is %s", digest).
-			WithNext("compare it with what tandem tenant export printed, and take that file")
+			WithNext("compare it with what the export of the tenant printed, and take that file")
 	}
 	return path, digest, nil
 }
