@@ -1,6 +1,7 @@
 package contextrun
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -107,17 +108,10 @@ func checkEvent(in *wire.AppendIn) (json.RawMessage, error) {
 	}
 	for _, text := range []*string{p.Why, p.Error, &p.StepTitle} {
 		if text != nil {
-			err = max1(err, words(maxText, *text))
+			err = cmp.Or(err, words(maxText, *text))
 		}
 	}
-	return payload, max1(err, checkSteps(listed))
-}
-
-func max1(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
+	return payload, cmp.Or(err, checkSteps(listed))
 }
 
 // comes is the step of a run that comes next, and why.
@@ -161,8 +155,8 @@ func (r *Room) next(ctx context.Context, tx *db.Tx, in wire.NextIn) (wire.NextOu
 }
 
 func (r *Room) place(ctx context.Context, tx *db.Tx, in wire.PlaceIn) (wire.PlaceOut, error) {
-	if err := max1(checkFolder(in.Folder), words(maxWord, in.Phase, in.Step)); err != nil || in.Folder == "" {
-		return wire.PlaceOut{}, max1(err, bad("in which folder? it is missing"))
+	if err := cmp.Or(checkFolder(in.Folder), words(maxWord, in.Phase, in.Step)); err != nil || in.Folder == "" {
+		return wire.PlaceOut{}, cmp.Or[error](err, bad("in which folder? it is missing"))
 	}
 	one, err := open(ctx, tx, in.ID)
 	if err != nil {

@@ -1,6 +1,7 @@
 package contextrun
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -43,7 +44,7 @@ func (r *Room) patch(ctx context.Context, tx *db.Tx, in wire.PatchIn) (wire.Move
 			e.Seq, string(body))
 	}
 	op.Note(ctx, "op", p.Op)
-	return wire.Moved{Event: e, Run: one.Run}, max1(err, one.save(tx, false))
+	return wire.Moved{Event: e, Run: one.Run}, cmp.Or(err, one.save(tx, false))
 }
 
 func checkPatch(in wire.PatchIn) (patch, error) {
@@ -65,7 +66,7 @@ func checkPatch(in wire.PatchIn) (patch, error) {
 	} else if err := named("something on the blackboard", p.Item.ID); err != nil {
 		return p, err
 	}
-	return p, max1(words(maxText, in.Text), max1(words(4096, in.Path), words(maxWord, in.Type, in.Step, in.Source, in.Command)))
+	return p, cmp.Or(words(maxText, in.Text), words(4096, in.Path), words(maxWord, in.Type, in.Step, in.Source, in.Command))
 }
 
 // place refuses something for the blackboard that is there already, or for which there is no room.

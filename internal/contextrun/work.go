@@ -1,6 +1,7 @@
 package contextrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -146,7 +147,7 @@ func newTask(tx *db.Tx, one *run, in wire.TaskIn) (*wire.Task, error) {
 	case len(in.After) > maxNeeds || len(in.Decisions) > maxNeeds || len(in.Artifacts) > maxNeeds:
 		return nil, bad("a task names at most %d others, decisions and artifacts", maxNeeds)
 	}
-	if err := max1(named("a task", in.ID), words(maxWord, slices.Concat(in.Decisions, in.Artifacts)...)); err != nil {
+	if err := cmp.Or(named("a task", in.ID), words(maxWord, slices.Concat(in.Decisions, in.Artifacts)...)); err != nil {
 		return nil, err
 	}
 	if known, err := findTask(tx, one, in.ID); err != nil || known != nil {
@@ -194,7 +195,7 @@ func resting(r *run) error {
 
 func (r *Room) claim(ctx context.Context, tx *db.Tx, in wire.ClaimIn) (wire.ClaimOut, error) {
 	d, err := lease(in.LeaseMS)
-	if err := max1(err, words(maxWord, in.Agent, in.Command, in.Kind, in.Workflow, in.Task)); err != nil {
+	if err := cmp.Or(err, words(maxWord, in.Agent, in.Command, in.Kind, in.Workflow, in.Task)); err != nil {
 		return wire.ClaimOut{}, err
 	}
 	one, err := open(ctx, tx, in.ID)
@@ -224,7 +225,7 @@ func (r *Room) claim(ctx context.Context, tx *db.Tx, in wire.ClaimIn) (wire.Clai
 	t.Token = id.New("lease")
 	op.Note(ctx, "task", t.ID)
 	op.Note(ctx, "attempt", t.Attempt)
-	return wire.ClaimOut{Task: t, Event: e}, max1(saveTask(tx, one, t), one.save(tx, false))
+	return wire.ClaimOut{Task: t, Event: e}, cmp.Or(saveTask(tx, one, t), one.save(tx, false))
 }
 
 // again answers a claim that came before: with its task, while that is still held by it.
@@ -261,7 +262,7 @@ func giveUp(ctx context.Context, tx *db.Tx, one *run) error {
 		}
 		_, err = one.move(ctx, tx, t, moved, "", change{Action: "give_up", Stage: wire.Broken, Rev: t.Rev + 1,
 			Error: fmt.Sprintf("its lease ran out, and it was claimed %d times already", t.Attempt)})
-		err = max1(err, saveTask(tx, one, t))
+		err = cmp.Or(err, saveTask(tx, one, t))
 	}
 	return err
 }
@@ -331,7 +332,7 @@ func waits(r *run, all []*wire.Task, now, ended time.Time) string {
 }
 
 func (r *Room) transition(ctx context.Context, tx *db.Tx, in wire.TransitionIn) (wire.TransitionOut, error) {
-	if err := max1(words(maxText, in.Error), words(maxWord, in.Agent, in.Command)); err != nil {
+	if err := cmp.Or(words(maxText, in.Error), words(maxWord, in.Agent, in.Command)); err != nil {
 		return wire.TransitionOut{}, err
 	}
 	one, err := held(ctx, tx, in.ID)
@@ -365,7 +366,7 @@ func (r *Room) transition(ctx context.Context, tx *db.Tx, in wire.TransitionIn) 
 	if err != nil {
 		return wire.TransitionOut{}, err
 	}
-	if err := max1(saveTask(tx, one, t), one.save(tx, false)); err != nil {
+	if err := cmp.Or(saveTask(tx, one, t), one.save(tx, false)); err != nil {
 		return wire.TransitionOut{}, err
 	}
 	op.Note(ctx, "action", in.Action)
