@@ -78,6 +78,14 @@ func (v *View) Asked(by string) Decision {
 			d.Approvers = g.answerers(v.policy.groups)
 		}
 	}
+	for _, n := range v.narrowed {
+		if asked := n.asked(v.policy.groups); n.by.String() == by && asked.Effect == Ask {
+			d.Approvers, d.Needs = asked.Approvers, asked.Needs
+		}
+	}
+	if len(d.Approvers) == 0 {
+		return nobody(d)
+	}
 	return d
 }
 

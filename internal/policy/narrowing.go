@@ -83,8 +83,12 @@ func (n *Narrowing) compile(tenant string) (*Narrowed, error) {
 		}
 		out.places = append(out.places, g)
 	}
-	if len(n.Places) == 1 { // what one tree leaves out is denied wherever it has another name
-		for i, r := range n.Places[0].Denied {
+	if len(n.Places) > 0 { // what all of them leave out is denied wherever it has another name
+		first := n.Places[0].Denied
+		if slices.ContainsFunc(n.Places, func(s ResourceScope) bool { return !slices.Equal(s.Denied, first) }) {
+			return nil, errors.New("places that leave out different things are not kept to")
+		}
+		for i, r := range first {
 			g, err := compileGrant(&ScopedGrant{ID: "hole" + strconv.Itoa(i), Principal: PrincipalRef{"*", "*"}, Effect: Deny, Source: Direct,
 				Scope: ResourceScope{Root: r}, Permissions: []AccessPermission{CanView}}, tenant)
 			if err != nil {
@@ -130,8 +134,12 @@ func (n *Narrowed) objects(q *question, self PrincipalRef) (Decision, bool) {
 	for _, g := range n.gives {
 		switch {
 		case g.gives(q) == Ask && (g.covers(q) || g.coversBy(q, true)): // of two spellings the one that asks counts
-			asks = g.asks(q)
-			asks.By, given = n.by.String(), given || g.covers(q)
+			if given = given || g.covers(q); asks.Effect == Ask { // each of them is to be answered
+				asks = asks.joined(q.groups, g.asks(q))
+			} else {
+				asks = g.asks(q)
+			}
+			asks.By = n.by.String()
 		case g.covers(q):
 			given = true
 		}
@@ -155,6 +163,20 @@ func (v *View) narrow(q *question, d Decision) Decision {
 			d = d.joined(q.groups, against)
 		default:
 			d = against
+		}
+	}
+	return d
+}
+
+// asked is what its grants that ask need, all of them: whoever comes from one of many files does not know which it was.
+func (n *Narrowed) asked(in groups) (d Decision) {
+	for _, g := range n.gives {
+		switch one := (Decision{Effect: Ask, Approvers: g.answerers(in)}); {
+		case g.Effect != Ask:
+		case d.Effect != Ask:
+			d = one
+		default:
+			d = d.joined(in, one)
 		}
 	}
 	return d

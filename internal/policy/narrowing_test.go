@@ -14,12 +14,13 @@ func TestAnAssertionOnlyTakesAway(t *testing.T) {
 		req.Now = noon
 		n := &Narrowing{}
 		if rapid.Bool().Draw(t, "places") {
+			var holes []ResourceRef
+			if rapid.Bool().Draw(t, "with a hole") {
+				holes = []ResourceRef{{Kind: AnyKind, Path: genPath.Draw(t, "hole")}}
+			}
 			for range rapid.IntRange(1, 2).Draw(t, "how many") {
-				s := ResourceScope{Root: ResourceRef{Kind: genScope.Draw(t, "place kind"), Path: genPath.Draw(t, "place")}}
-				if rapid.Bool().Draw(t, "with a hole") {
-					s.Denied = []ResourceRef{{Kind: AnyKind, Path: genPath.Draw(t, "hole")}}
-				}
-				n.Places = append(n.Places, s)
+				n.Places = append(n.Places, ResourceScope{Root: ResourceRef{Kind: genScope.Draw(t, "place kind"), Path: genPath.Draw(t, "place")},
+					Denied: holes})
 			}
 		}
 		for i := range rapid.IntRange(0, 2).Draw(t, "its grants") {
@@ -100,5 +101,54 @@ func TestAnAssertionThatIsNotKnownLeavesNothing(t *testing.T) {
 		Scope: ResourceScope{Root: ResourceRef{Kind: AnyKind, Path: "/"}}}
 	if g.Check("home") == nil {
 		t.Error("an assertion was granted something")
+	}
+}
+
+// What an assertion denies binds like a person's denial: a copy of what has a hole is not given, whatever else is allowed beside it, and
+// neither where the hole is a pattern; what it asks for is asked of those whom it names.
+func TestWhatAnAssertionDeniesIsADenial(t *testing.T) {
+	folder := func(p string) ResourceRef { return ResourceRef{Kind: KindFolder, Path: p} }
+	anywhere := ResourceScope{Root: ResourceRef{Kind: AnyKind, Path: "/"}}
+	c, err := Compile(Source{Tenant: "home", Grants: []ScopedGrant{{ID: "g", Principal: PrincipalRef{Person, "ann"}, Effect: Allow,
+		Source: Direct, Permissions: permissions, Scope: anywhere, DataClasses: []DataClass{AnyClass}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := func(n *Narrowing) *View {
+		text, by := n.Text()
+		read, err := ReadNarrowing("home", by, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.View(StrictTenantContext{Tenant: "home", Principal: PrincipalRef{Person, "ann"}, AuthorityChain: []PrincipalRef{by},
+			Narrowed: []*Narrowed{read}}, noon)
+	}
+	holes := []ResourceRef{folder("/srv/app/secret")}
+	two := []ResourceScope{{Root: folder("/srv/app"), Denied: holes}, {Root: ResourceRef{Kind: KindRepo, Path: "/app"}, Denied: holes}}
+	d := view(&Narrowing{Places: two}).Decide(Request{Permission: CanRead, Resource: folder("/srv/app/secret/x"), Now: noon})
+	if d.Effect != Deny || d.Code != CodeNarrowed {
+		t.Errorf("a hole of two places: %+v", d)
+	}
+	two[1].Denied = nil
+	if err := (&Narrowing{Places: two}).Check("home"); err == nil {
+		t.Error("places with different holes are taken")
+	}
+	pattern := ScopedGrant{ID: "p", Principal: PrincipalRef{"*", "*"}, Effect: Deny, Source: Direct, Permissions: []AccessPermission{CanView},
+		Scope: ResourceScope{Root: folder("/srv/app"), Only: []string{"/srv/app/**/*.pem"}}}
+	if s := view(&Narrowing{Grants: []ScopedGrant{pattern}}).Sight("", nil, nil); !s.globs || len(s.patterns) != 1 {
+		t.Errorf("a pattern is not seen as one: %v, %d", s.globs, len(s.patterns))
+	}
+	asks := ScopedGrant{ID: "a", Principal: PrincipalRef{"*", "*"}, Effect: Ask, Source: Direct, Permissions: permissions, Scope: anywhere,
+		Approvers: []PrincipalRef{{Person, "boss"}}, DataClasses: []DataClass{AnyClass}}
+	n := &Narrowing{Grants: []ScopedGrant{asks}}
+	_, by := n.Text()
+	if d := view(n).Asked(by.String()); len(d.Approvers) != 1 || d.Approvers[0].ID != "boss" {
+		t.Errorf("asked of %+v", d.Approvers)
+	}
+	other := asks
+	other.ID, other.Approvers = "b", []PrincipalRef{{Person, "eve"}}
+	n.Grants = append(n.Grants, other)
+	if d := view(n).Decide(Request{Permission: CanRead, Resource: folder("/x"), Now: noon}); d.Effect == Allow || len(d.Approvers) > 0 {
+		t.Errorf("two asks that nobody may both answer: %+v", d)
 	}
 }

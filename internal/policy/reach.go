@@ -65,6 +65,9 @@ func (s *Sight) toolDrawers() (out []*drawer) {
 			}
 		}
 	}
+	for _, n := range s.view.narrowed {
+		out = append(out, &drawer{denies: n.denies})
+	}
 	return out
 }
 

@@ -92,6 +92,7 @@ func (v *View) newSight(tool string) *Sight {
 		s.root(l.Resource)
 	}
 	for _, n := range v.narrowed {
+		s.open(&drawer{denies: n.denies})
 		for _, g := range n.within() {
 			s.learn(g)
 		}

@@ -33,6 +33,7 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token, name string) (
 	if reach.Own || token != "" || reach.Trusted && a.Invite == "" {
 		k.NameKept(a.Host, name)
 	} else {
+		given := name
 		if host, err := os.Hostname(); err == nil {
 			name = cmp.Or(name, host)
 		}
@@ -42,7 +43,8 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token, name string) (
 				"it; interrupted, the same command goes on waiting\n", q.Words, q.Server.Host, q.Server.Key, q.Key)
 		})
 		if f := (*fault.Error)(nil); reach.Trusted && errors.As(err, &f) && f.Data["reason"] == identity.InvitationOver {
-			fmt.Fprintf(k.Err, "that invitation was used already; this machine has joined %s and goes on as it is known there\n", a.Host)
+			fmt.Fprintf(k.Err, "that invitation lets nobody in any more; this machine has joined %s before, and goes on as it is known there\n", a.Host)
+			k.NameKept(a.Host, given)
 			return "", nil
 		}
 		if err != nil {

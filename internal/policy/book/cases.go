@@ -67,6 +67,8 @@ func (b *Book) view(ctx context.Context, c *policy.Compiled, tenant, actor strin
 		return nil, ref, err
 	}
 	who := policy.StrictTenantContext{Tenant: tenant, Principal: ref, AuthorityChain: chain}
-	who.Narrowed, err = b.narrowings(ctx, tenant, chain)
-	return c.View(who, now), ref, err
+	if who.Narrowed, err = b.narrowings(ctx, tenant, chain); err != nil { // a view is kept
+		return nil, ref, err
+	}
+	return c.View(who, now), ref, nil
 }
