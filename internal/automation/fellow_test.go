@@ -23,7 +23,7 @@ func fellows(t *testing.T, at time.Time) (a, b *house, clock *atomic.Int64) {
 		h.open(0)
 		h.cancel()
 		<-h.ended
-		t.Cleanup(func() { h.DB.Close() })
+		t.Cleanup(h.close) // also of what the test opened anew
 		h.Shared = true
 		return h
 	}

@@ -128,7 +128,9 @@ func (r *Room) fire(ctx context.Context) error {
 			_, err = op.Do(op.WithCaller(ctx, c), r.Rooms, wire.Tick, wire.TickIn{Name: t.name, Trigger: t.id})
 		}
 		if err != nil && ctx.Err() == nil {
-			r.Log.Error("a schedule was not dealt with", "automation", t.name, "trigger", t.id, "err", err)
+			if !session.Suspended(err) && !session.Erased(err) {
+				r.Log.Error("a schedule was not dealt with", "automation", t.name, "trigger", t.id, "err", err)
+			}
 			err = r.later(ctx, t, err)
 		}
 		if err != nil {

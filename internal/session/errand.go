@@ -127,3 +127,8 @@ func (r *Room) errandScope(ctx context.Context, e Errand) (*tool.Scope, error) {
 func Suspended(err error) bool {
 	return fault.Is(err, fault.Denied) && fault.Public(err).Data["reason"] == "tenant suspended"
 }
+
+// Erased reports whether a refusal is that of a tenant that goes: nothing of it is news, and its words are not written down any more.
+func Erased(err error) bool {
+	return fault.Is(err, fault.Denied) && fault.Public(err).Data["reason"] == "tenant erased"
+}
