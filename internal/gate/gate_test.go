@@ -559,3 +559,19 @@ func TestSecretsDoNotPassTheGate(t *testing.T) {
 
 // nobody lives beside the server that starts.
 func nobody(context.Context) (owner.Others, error) { return owner.Others{}, nil }
+
+// Whom an assertion narrows is not told what the same person was answered without it.
+func TestAKeyIsBoundToWhatNarrowsItsCaller(t *testing.T) {
+	sent := func(chain ...string) string {
+		var row op.Op
+		row.Name = "note.add"
+		digest, err := (&call{op: &row, in: noteIn{Text: "a"}, caller: op.Caller{For: chain}}).sent()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest
+	}
+	if sent() != sent("person:ann") || sent() == sent("person:ann", "assertion:1f") || sent("assertion:1f") == sent("assertion:2f") {
+		t.Error("a key is bound to the call alone")
+	}
+}

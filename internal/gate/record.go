@@ -13,7 +13,7 @@ import (
 	"tandem/internal/secret"
 )
 
-// exact is a digest of the call as it was made: idempotency keys are bound to it.
+// exact is a digest of the call as it was made.
 func (c *call) exact() (string, error) {
 	if c.digest == "" {
 		data, err := json.Marshal(c.in)
@@ -26,6 +26,16 @@ func (c *call) exact() (string, error) {
 		c.digest = hex.EncodeToString(h.Sum(nil))
 	}
 	return c.digest, nil
+}
+
+// sent is what an idempotency key is bound to: the call, and the assertions that narrow whoever makes it. What one was answered who reaches
+// further is not told to the other.
+func (c *call) sent() (string, error) {
+	digest, err := c.exact()
+	for _, by := range op.Narrowings(c.caller) {
+		digest += " " + by
+	}
+	return digest, err
 }
 
 func brief(input json.RawMessage) any {

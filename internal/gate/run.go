@@ -141,7 +141,7 @@ func (c *call) repeated(tx *db.Tx) (out any, found bool, err error) {
 	if key == "" {
 		return nil, false, nil
 	}
-	digest, err := c.exact()
+	digest, err := c.sent()
 	if err != nil {
 		return nil, false, err
 	}
@@ -182,7 +182,7 @@ func (c *call) remember(tx *db.Tx, state string, redact secret.Record, out any) 
 	if c.caller.Idempotency == "" {
 		return nil
 	}
-	digest, err := c.exact()
+	digest, err := c.sent()
 	if err != nil {
 		return err
 	}

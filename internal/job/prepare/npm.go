@@ -235,7 +235,7 @@ func take(made, into string) error {
 }
 
 func (m *maker) fetchNPM(ctx context.Context, l npmLock, content string) error {
-	wanted := map[string]string{} // digests, by address
+	wanted, places := map[string]string{}, map[string]int64{} // digests, and in how many folders npm unpacks it, by address
 	for _, at := range sorted(l.Packages) {
 		pkg := l.Packages[at]
 		if !pkg.fetched(at) || !pkg.here() {
@@ -254,6 +254,7 @@ func (m *maker) fetchNPM(ctx context.Context, l npmLock, content string) error {
 			return bad("package-lock.json has two digests for %s %s", pkg.called(at), pkg.Version)
 		}
 		wanted[from] = sum
+		places[from]++
 	}
 	froms := sorted(wanted)
 	return m.each(ctx, len(froms), func(ctx context.Context, i int) error {
@@ -265,7 +266,7 @@ func (m *maker) fetchNPM(ctx context.Context, l npmLock, content string) error {
 		if got := sha512.Sum512(data); hex.EncodeToString(got[:]) != sum {
 			return forged(froms[i], "package-lock.json")
 		}
-		if err := m.measureTar(froms[i], data); err != nil {
+		if err := m.measureTar(froms[i], data, places[froms[i]]); err != nil {
 			return err
 		}
 		at := filepath.Join(content, sum[:2], sum[2:4], sum[4:])

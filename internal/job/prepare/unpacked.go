@@ -27,8 +27,8 @@ func (m *maker) unpacks(what string, bytes, files int64) error {
 	return nil
 }
 
-// measureTar is how much an npm package is when it is unpacked; it reads no further than is too much.
-func (m *maker) measureTar(what string, data []byte) error {
+// measureTar is how much an npm package is when it is unpacked, in each of its places; it reads no further than is too much.
+func (m *maker) measureTar(what string, data []byte, places int64) error {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return bad("%.200s is no npm package: %.200s", what, err)
@@ -42,7 +42,7 @@ func (m *maker) measureTar(what string, data []byte) error {
 	if _, err := io.Copy(io.Discard, left); err != nil { // what Go's reader of it does not understand, npm may
 		return bad("%.200s is no npm package: %.200s", what, err)
 	}
-	return m.unpacks(what, whole-left.N, files)
+	return m.unpacks(what, (whole-left.N)*places, files*places)
 }
 
 // measureZip is how much a module is when it is unpacked, as it says itself: one that says too little is refused when it is.

@@ -50,11 +50,18 @@ func TestADependencyThatUnpacksToTooMuchIsRefused(t *testing.T) {
 		m.most.bytes, m.most.files = 1<<20, 100
 		return m
 	}
+	places := 1
 	npm := func(files, each int) error {
 		served = packed(t, files, each)
 		sum := sha512.Sum512(served)
-		l := npmLock{Version: 3, Packages: map[string]npmPackage{"node_modules/bomb": {Version: "1.0.0",
-			Integrity: "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}}}
+		l := npmLock{Version: 3, Packages: map[string]npmPackage{}}
+		for i := range places {
+			at := "node_modules/bomb"
+			if i > 0 {
+				at = fmt.Sprintf("node_modules/p%d/%s", i, at)
+			}
+			l.Packages[at] = npmPackage{Version: "1.0.0", Integrity: "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}
+		}
 		return made().fetchNPM(t.Context(), l, filepath.Join(t.TempDir(), "content"))
 	}
 	module := func(files, each int) error {
@@ -94,5 +101,9 @@ func TestADependencyThatUnpacksToTooMuchIsRefused(t *testing.T) {
 				t.Errorf("%s, too %s: %v", kind, what, err)
 			}
 		}
+	}
+	places = 30 // one package, unpacked in each of them
+	if err := npm(50, 1000); !fault.Is(err, fault.Exhausted) {
+		t.Errorf("in %d places: %v", places, err)
 	}
 }
