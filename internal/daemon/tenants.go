@@ -10,6 +10,7 @@ import (
 	"tandem/internal/artifact"
 	"tandem/internal/automation"
 	"tandem/internal/board"
+	"tandem/internal/contextrun"
 	"tandem/internal/db"
 	"tandem/internal/identity"
 	"tandem/internal/journal"
@@ -76,7 +77,7 @@ func (d *Daemon) makeTenancy() {
 // list.
 func legible() []tenancy.Legible {
 	return []tenancy.Legible{{Of: "asks", Read: approval.Legible}, {Of: "sessions", Read: session.Legible},
-		{Of: "automations", Read: automation.Legible}, {Of: "artifacts", Read: artifact.Legible}, {Of: "tasks", Read: board.Legible},
+		{Of: "context runs", Read: contextrun.Legible}, {Of: "automations", Read: automation.Legible}, {Of: "artifacts", Read: artifact.Legible}, {Of: "tasks", Read: board.Legible},
 		{Of: "knowledge", Read: knowledge.Legible}, {Of: "memory", Read: memory.Legible}, {Of: "packs", Read: pack.Legible},
 		{Of: "spaces", Read: space.Legible}, {Of: "seats in spaces", Read: peer.Legible}, {Of: "resources", Read: resource.Legible}}
 }

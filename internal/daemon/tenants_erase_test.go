@@ -86,6 +86,7 @@ func (w *ward) unplant(tenant, words string, documents ...string) {
 var document = map[string]string{"approval.state": "spent", "approval.input": `"W"`, "approval.acts_for": `["W"]`,
 	"approval.approvers": `["W"]`, "approval.bound": "-", "approval.needs": "-", "approval.answers": "-", "artifact.inputs": "null",
 	"artifact.checks": "null", "automation_run.given": "{}", "automation_run.heard": "[]", "automation_event.body": "{}",
+	"context_run.body": "{}", "context_event.body": "{}", "context_task.body": "{}", "context_item.body": "{}",
 	"knowledge.owners": `["W"]`, "knowledge.readers": `["W"]`, "knowledge_item.sources": "null", "pack.body": "{}", "pack.grants": `["W"]`,
 	"peer_log.entry": "{}", "space.ended": "-", "space_log.envelope": "-", "space_log.facts": `"W"`, "resource.value": `"W"`,
 	"session.config": "-", "session.todos": "-", "session.chain": "-", "session_turn.prompt": "-", "session_turn.options": "-",
