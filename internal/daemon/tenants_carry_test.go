@@ -29,7 +29,7 @@ var endsThere = map[string][]string{
 	"secret":  nil, // what opens is looked at by itself, what does not is gone
 	"session": {"directory"}, "automation": {"live"}, "automation_step": {"state", "waits", "ended_at"},
 	// sealed under each server's own key
-	"peer_seat": {"home", "folder", "secrets"}, "peer_outbox": {"content"}, "peer_invite": {"secret"},
+	"peer_seat": {"home", "folder", "secrets"}, "peer_outbox": {"content"},
 	"peer_attachment": {"about"}, "peer_name": {"name"},
 }
 

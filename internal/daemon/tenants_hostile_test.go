@@ -196,7 +196,10 @@ func TestAFileOfATenantIsHeldToWhatATenantHas(t *testing.T) {
 		"the house's name":         func(f *forged) { f.head.Name = "local" },
 		"limits below nothing":     func(f *forged) { f.head.Limits.Sessions = -1 },
 		"another form":             func(f *forged) { f.head.Format = "tandem.tenant/v2" },
-		"a name with a path":       func(f *forged) { f.add("actor", map[string]any{"name": "../owner"}) },
+		"plates that block others' invitations": func(f *forged) {
+			f.add("space_invite", map[string]any{"plate": "aa", "state": "open"})
+		},
+		"a name with a path": func(f *forged) { f.add("actor", map[string]any{"name": "../owner"}) },
 		"a time that is none": func(f *forged) {
 			f.add("resource", map[string]any{"value": "1", "updated_at": int64(1) << 62})
 		},
