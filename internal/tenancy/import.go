@@ -79,6 +79,7 @@ func (c *Carrier) In(ctx context.Context, in identity.ImportIn) (out identity.Im
 	op.Note(ctx, "digest", out.Digest)
 	op.Note(ctx, "records", out.Records)
 	op.Note(ctx, "ended", out.Ended)
+	ctx = context.WithoutCancel(ctx) // it is here, whoever has gone meanwhile
 	c.Rooms.Peers.Arrived(ctx, out.ID)
 	if err := c.Rooms.Secrets.Learn(ctx); err != nil { // what is secret there is struck from records here
 		c.Log.Warn("secrets of a tenant that came cannot be opened yet", "err", err)
