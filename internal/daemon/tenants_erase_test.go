@@ -91,7 +91,7 @@ var document = map[string]string{"approval.state": "spent", "approval.input": `"
 	"peer_log.entry": "{}", "space.ended": "-", "space_log.envelope": "-", "space_log.facts": `"W"`, "resource.value": `"W"`,
 	"session.config": "-", "session.todos": "-", "session.chain": "-", "session_turn.prompt": "-", "session_turn.options": "-",
 	"session_turn.usage": "-", "session_turn.prompted": "-", "session_call.args": `"W"`, "session_call.result": "-",
-	"session_message.blocks": "-", "session_event.body": `"W"`, "session_question.questions": "-", "session_question.answers": "-"}
+	"session_message.blocks": "-", "session_event.body": `"W"`, "session_spent.used": `{"W":1}`, "session_question.questions": "-", "session_question.answers": "-"}
 
 func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.Tx, table string, names []string, args []any) error) {
 	w.t.Helper()
@@ -114,6 +114,10 @@ func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.
 				args = append(args, tenant)
 			case tenancy.Keys[table] != "" && c.Name() == "id":
 				args = append(args, plantedID(tenancy.Keys[table], words))
+			case strings.HasPrefix(table, "session_") && c.Name() == "session": // the one that is planted
+				args = append(args, plantedID(tenancy.Keys["session"], words))
+			case c.Name() == "day" || table == "session_event" && c.Name() == "seq":
+				args = append(args, 1)
 			case table == "session" && c.Name() == "driver":
 				args = append(args, session.DriverModel)
 			case kind == "TEXT" && document[table+"."+c.Name()] != "":

@@ -217,9 +217,21 @@ func TestAFileOfATenantIsHeldToWhatATenantHas(t *testing.T) {
 		"an ask that nobody reads":    func(f *forged) { f.ask(map[string]any{"approvers": "{"}) },
 		"an answer that nobody reads": func(f *forged) { f.ask(map[string]any{"answers": "x"}) },
 		"a part that nobody reads": func(f *forged) {
-			f.add("session_event", map[string]any{"type": "part.started", "body": `{"id":1}`})
+			f.of(map[string]any{"type": "part.started", "body": `{"id":1}`})
 		},
-		"an event that is no document":      func(f *forged) { f.add("session_event", map[string]any{"type": "told"}) },
+		"an event that is no document": func(f *forged) { f.of(map[string]any{"type": "told"}) },
+		"a part of no session":         func(f *forged) { f.add("session_event", map[string]any{"type": "part.started", "body": `{}`}) },
+		"an event ahead of its session": func(f *forged) {
+			f.of(map[string]any{"type": "told", "body": `{}`, "seq": 2})
+		},
+		"what was used below nothing": func(f *forged) { f.add("session_used", map[string]any{"cost": -1}) },
+		"more used than there is":     func(f *forged) { f.add("session_used", map[string]any{"tokens": int64(1)<<53 + 1}) },
+		"more used than is added up": func(f *forged) {
+			f.add("session_used", map[string]any{"day": 1, "micros": int64(1) << 53})
+			f.add("session_used", map[string]any{"day": 2})
+		},
+		"what will be used":                 func(f *forged) { f.add("session_used", map[string]any{"day": 1 << 30}) },
+		"spent before below none":           func(f *forged) { f.add("session_spent", map[string]any{"used": `{"tokens":-1}`}) },
 		"a message without blocks":          func(f *forged) { f.add("session_message", map[string]any{"blocks": "{}"}) },
 		"a call without arguments":          func(f *forged) { f.add("session_call", map[string]any{"result": ""}) },
 		"a question that nobody reads":      func(f *forged) { f.add("session_question", nil) },
@@ -262,6 +274,13 @@ func (f *forged) secret(name, value string) {
 	sealed, err := secret.SealCarried(f.head.Secret, f.head.ID, name, 1, []byte(value))
 	f.w.must(err)
 	f.add("secret", map[string]any{"name": name, "version": 1, "key_id": "carried", "sealed": sealed, "struck": "all"})
+}
+
+// of adds an event of a session that has one.
+func (f *forged) of(event map[string]any) {
+	event["session"] = id.New("ses")
+	f.session(event["session"].(string))
+	f.add("session_event", event)
 }
 
 func (f *forged) session(named string) {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 
 	"tandem/internal/db"
 	"tandem/internal/fault"
@@ -159,7 +160,7 @@ func (r *Room) Begin(ctx context.Context, told func(error), do func() error) err
 
 // CutParts closes parts that a crash left open, before anything else happens. The time in which the server was down is nobody's. What
 // another server is about that lives is left to it.
-func (r *Room) CutParts(ctx context.Context) error {
+func (r *Room) CutParts(ctx context.Context, odd func(error)) error {
 	lived, err := r.lived(ctx)
 	if err != nil {
 		return err
@@ -197,24 +198,31 @@ func (r *Room) CutParts(ctx context.Context) error {
 		return err
 	}
 	for _, o := range open {
-		if err := decode(o.body, &o.w.part); err != nil {
+		err := r.cut(ctx, o.w, o.body)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil || fault.KindOf(r.db.Explain(err)) == fault.Unavailable:
 			return err
-		}
-		err := r.db.Write(ctx, func(tx *db.Tx) error {
-			var text string
-			err := tx.QueryRow("SELECT text FROM session_part WHERE tenant = ? AND session = ? AND seq = ?", o.w.s.Tenant, o.w.s.ID, o.w.seq).
-				Scan(&text)
-			if err != nil && !db.NoRows(err) {
-				return err
-			}
-			_, err = r.change(tx, o.w.s.Tenant, o.w.s.ID, func(s *Session) error { return o.w.end(tx, s, text, true) })
-			return err
-		})
-		if err != nil {
-			return err
+		default: // one that nobody can close keeps no server from starting
+			odd(fmt.Errorf("part %d of the session %.64s: %w", o.w.seq, o.w.s.ID, err))
 		}
 	}
 	return nil
+}
+
+func (r *Room) cut(ctx context.Context, w Writer, body string) error {
+	if err := decode(body, &w.part); err != nil {
+		return err
+	}
+	return r.db.Write(ctx, func(tx *db.Tx) error {
+		var text string
+		err := tx.QueryRow("SELECT text FROM session_part WHERE tenant = ? AND session = ? AND seq = ?", w.s.Tenant, w.s.ID, w.seq).Scan(&text)
+		if err != nil && !db.NoRows(err) {
+			return err
+		}
+		_, err = r.change(tx, w.s.Tenant, w.s.ID, func(s *Session) error { return w.end(tx, s, text, true) })
+		return err
+	})
 }
 
 // Waiting lists the turns that wait for somebody.

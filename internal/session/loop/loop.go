@@ -89,7 +89,7 @@ func (r *Runner) begin(ctx context.Context) (head int64, err error) {
 	if head, err = r.journal.Head(ctx); err != nil {
 		return 0, err
 	}
-	if err := r.room.CutParts(ctx); err != nil {
+	if err := r.room.CutParts(ctx, r.uncut); err != nil {
 		return 0, fmt.Errorf("close what a crash left open: %w", err)
 	}
 	if err := r.room.Aside.SettleLeft(ctx); err != nil {
@@ -259,9 +259,13 @@ func (r *Runner) once(ctx context.Context, tenant, id string) (bool, error) {
 	return true, err
 }
 
+func (r *Runner) uncut(err error) {
+	r.log.Error("a part that a crash left open cannot be closed", "err", err)
+}
+
 // TakeOver goes on with the turns of servers that ended.
 func (r *Runner) TakeOver(ctx context.Context) error {
-	if err := r.room.CutParts(ctx); err != nil {
+	if err := r.room.CutParts(ctx, r.uncut); err != nil {
 		return err
 	}
 	return r.wakeOpen(ctx)
