@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"time"
 
 	"tandem/internal/db"
@@ -38,6 +39,9 @@ func (j *Journal) WriteExport(ctx context.Context, w io.Writer, tenant string) (
 		}
 	}
 }
+
+// formerName is how origins and keys look: people are shown them in a line.
+var formerName = regexp.MustCompile(`^[!-~]{1,300}$`)
 
 // Former is a journal that a tenant had elsewhere.
 type Former struct {
@@ -75,6 +79,10 @@ func KeepFormer(tx *db.Tx, r io.Reader, tenant string, made time.Time) (out Form
 			var l line
 			if err = json.Unmarshal(raw, &l); err != nil || n == 0 && (l.Format != ExportFormat || l.Key == "") {
 				err = fault.New(fault.Invalid, "journal.former", "line %d of the journal cannot be read", n+1)
+				break
+			}
+			if n == 0 && (!formerName.MatchString(l.Origin) || !formerName.MatchString(l.Key)) {
+				err = fault.New(fault.Invalid, "journal.former", "the journal has an origin or a key that is none")
 				break
 			}
 			if n == 0 {

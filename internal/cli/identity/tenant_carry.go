@@ -136,7 +136,7 @@ func arrived(w io.Writer, out room.ImportOut) {
 	fmt.Fprintf(w, "%s (%s) is here, suspended: %d records, %d secrets\nsha256 of the file: %s\n", out.Name, out.ID, out.Records, out.Secrets,
 		out.Digest)
 	for _, text := range out.Authority {
-		fmt.Fprintf(w, "- %s\n", text)
+		fmt.Fprintf(w, "- %s\n", kit.VisibleLine(text))
 	}
 	var ended []string
 	for what, n := range out.Ended {
@@ -149,8 +149,8 @@ func arrived(w io.Writer, out room.ImportOut) {
 	if !out.Verified {
 		verifies = "does not verify with the key that the file names"
 	}
-	fmt.Fprintf(w, "the journal that it had there (%s) %s, %s; tandem audit anchor says on the first server which is its own\n", out.Journal,
-		verifies, out.Key)
+	fmt.Fprintf(w, "the journal that it had there (%s) %s, %s; tandem audit anchor says on the first server which is its own\n",
+		kit.VisibleLine(out.Journal), verifies, kit.VisibleLine(out.Key))
 	if out.Limits.None() {
 		fmt.Fprintf(w, "it has no limits here; set some: tandem tenant limit %s\n", out.Name)
 	} else {
@@ -173,6 +173,6 @@ func stays(w io.Writer, left map[string]int64) {
 
 func doubts(w io.Writer, all []string) {
 	if len(all) > 0 {
-		fmt.Fprintf(w, "nobody vouches for this, or it does not open, and it does not count: %s\n", strings.Join(all, ", "))
+		fmt.Fprintf(w, "nobody vouches for this, or it does not open, and it does not count: %s\n", kit.VisibleLine(strings.Join(all, ", ")))
 	}
 }
