@@ -195,6 +195,7 @@ func TestAFileOfATenantIsHeldToWhatATenantHas(t *testing.T) {
 		"a name that is a command": func(f *forged) { f.head.Name = "acme; true" },
 		"the house's name":         func(f *forged) { f.head.Name = "local" },
 		"limits below nothing":     func(f *forged) { f.head.Limits.Sessions = -1 },
+		"bytes below nothing":      func(f *forged) { f.head.Limits.Bytes = -1 },
 		"another form":             func(f *forged) { f.head.Format = "tandem.tenant/v2" },
 		"plates that block others' invitations": func(f *forged) {
 			f.add("space_invite", map[string]any{"plate": "aa", "state": "open"})

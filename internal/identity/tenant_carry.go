@@ -175,12 +175,15 @@ func CheckArrival(tenant, name string, l TenantLimits) error {
 	if l.None() {
 		return nil
 	}
-	return TenantLimitIn{Cents: &l.Cents, Sessions: &l.Sessions, Period: l.Period}.Check()
+	return TenantLimitIn{Cents: &l.Cents, Sessions: &l.Sessions, Bytes: &l.Bytes, Period: l.Period}.Check()
 }
 
 // Arrive makes a tenant that comes from elsewhere, with the id that it had. The caller copies what it has and lets the journal vouch.
 func (r *Room) Arrive(tx *db.Tx, t *Tenant) error {
 	where := string(TenantImport)
+	if t.Limits.SetBy, t.Limits.SetAt = "", (time.Time{}); !t.Limits.None() { // nobody here is who set them there
+		t.Limits.SetBy, t.Limits.SetAt = t.CreatedBy, *t.ChangedAt
+	}
 	if err := CheckArrival(t.ID, t.Name, t.Limits); err != nil {
 		return err
 	}
