@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,8 +19,10 @@ func TestTheSeatsOfASuspendedTenantRest(t *testing.T) {
 	var asked atomic.Int32
 	shut.Store(true)
 	h.opens = func(context.Context, string) error {
-		asked.Add(1)
-		if shut.Load() {
+		switch first := asked.Add(1) == 1; {
+		case first: // nobody can say: that is not a yes
+			return errors.New("the database is away")
+		case shut.Load():
 			return fault.New(fault.Denied, "tenant", "the tenant is suspended")
 		}
 		return nil
@@ -36,7 +39,7 @@ func TestTheSeatsOfASuspendedTenantRest(t *testing.T) {
 		}
 		return false
 	}
-	testenv.Eventually(t, "it is asked whether the tenant is open", time.Minute, func() bool { return asked.Load() > 0 })
+	testenv.Eventually(t, "it is asked whether the tenant is open", time.Minute, func() bool { return asked.Load() > 1 })
 	if online() {
 		t.Error("the seat follows its space")
 	}
