@@ -180,7 +180,18 @@ func (t Tools) run(ctx context.Context, dir, program string, args ...string) (st
 			return "", fault.New(fault.Unavailable, "session.checkout", "%s did not end within %s", filepath.Base(program), most).
 				WithNext("see what keeps this machine busy, and say it again")
 		}
-		return "", fault.New(fault.Conflict, "session.checkout", "%s: %s", filepath.Base(program), strings.TrimSpace(complaint.String()))
+		if whole.Err() != nil {
+			return "", whole.Err()
+		}
+		if p := cmd.ProcessState; p != nil && !p.Exited() { // a signal ended it, and that is no word about the repository
+			return "", fault.New(fault.Unavailable, "session.checkout", "%s was ended: %s", filepath.Base(program), p).
+				WithNext("see what ends programs on this machine (too little memory, say), and say it again")
+		}
+		said := strings.TrimSpace(complaint.String())
+		if said == "" && cmd.ProcessState == nil { // it did not begin: its folder is gone, say
+			said = err.Error()
+		}
+		return "", fault.New(fault.Conflict, "session.checkout", "%s: %s", filepath.Base(program), said)
 	}
 	if t.whole {
 		return out.String(), nil

@@ -21,7 +21,10 @@ func (t Tools) git(ctx context.Context, dir string, args ...string) (string, err
 		"-c", "core.commitGraph=false", "-c", "advice.graftFileDeprecated=false", "-c", "submodule.recurse=false"}
 	// Nothing is configured where this fails, and the command that follows says what is wrong. Where it was given up, something may be.
 	own, err := Tools{Env: t.Env}.run(ctx, dir, "git", "-c", "core.fsmonitor=false", "config", "--list", "--show-scope", "--name-only")
-	if ctx.Err() != nil || fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Exhausted) {
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Exhausted) {
 		return "", err
 	}
 	for line := range strings.SplitSeq(own, "\n") {

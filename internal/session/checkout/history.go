@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -324,6 +325,10 @@ func (t Tools) Join(ctx context.Context, path string, on Line, commit, message s
 	if failed == nil {
 		head, err = t.git(ctx, path, "rev-parse", "HEAD")
 		return head, nil, err
+	}
+	if fault.Is(failed, fault.Unavailable) { // nothing of it stays: it is begun again
+		_, err := t.git(ctx, path, "reset", "-q", "--merge")
+		return "", nil, cmp.Or(err, failed)
 	}
 	open, err := t.git(ctx, path, "diff", "--no-ext-diff", "--ignore-submodules=all", "--name-only", "--diff-filter=U", "-z")
 	if err != nil {
