@@ -30,14 +30,14 @@ func (r *Room) check(ctx context.Context, j *Job) (e Event, err error) {
 		return e, err
 	}
 	if err := r.Tools.Genuine(ctx, j.Repo, j.Base, j.Commit, false); err != nil {
-		return e, err
+		return e, marked(err)
 	}
 	changes, err := r.Tools.Changed(ctx, j.Repo, j.Base, j.Commit)
 	if err != nil {
-		return e, err
+		return e, marked(err)
 	}
 	if e.Tree, err = r.Tools.Tree(ctx, j.Repo, j.Commit); err != nil {
-		return e, err
+		return e, marked(err)
 	}
 	p, err := r.parts(ctx, j)
 	if err != nil {

@@ -49,21 +49,28 @@ func (r *Room) car(ctx context.Context, q *wire.Queue, together []*Job, j *Job, 
 	if r.people.Known(ctx, j.Tenant, j.ApprovedBy) != nil {
 		return c, nil
 	}
-	if has, err := r.Tools.Has(ctx, j.Repo, held, j.Base); err != nil || !has {
+	// What another job stands on may be gone: it hears of that when it comes alone, and those before it do not wait for it.
+	if has, err := answers(r.Tools.Has(ctx, j.Repo, held, j.Base)); err != nil || !has {
 		return c, err
 	}
 	if in, err := r.Tools.Has(ctx, j.Repo, prev, j.Commit); err != nil || in {
+		_, err = answers(in, err)
 		return c, err
 	}
 	commit := j.Commit
 	if prev != j.Base {
 		if commit, err = r.Tools.Together(ctx, j.Repo, prev, j.Commit, fmt.Sprintf("Merge a job into %s\n\nJob: %s\n", j.Onto, j.ID),
 			j.author()); err != nil || commit == "" {
+			_, err = answers(commit, err)
 			return c, err
 		}
 	}
 	alters, err := r.alters(ctx, j, prev, commit)
-	if err != nil || alters || !r.mayRide(ctx, together, commit) {
+	if err != nil {
+		_, err = answers(alters, err)
+		return c, err
+	}
+	if alters || !r.mayRide(ctx, together, commit) {
 		return c, err
 	}
 	return wire.Car{Job: j.ID, From: j.Commit, Commit: commit}, nil

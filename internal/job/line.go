@@ -50,17 +50,29 @@ func (r *Room) watchLine(ctx context.Context, at line) {
 		if over {
 			return
 		}
-		r.leader(ctx, at)
+		if id := r.leader(ctx, at); id != "" && !r.rests(id) {
+			r.wake(at.tenant, id)
+		}
 	}
 }
 
-// leader wakes who leads a queue.
-func (r *Room) leader(ctx context.Context, at line) {
+// rests says that a job waits after a step that failed: it is tried again less and less often, and not at every look at its queue.
+func (r *Room) rests(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.live[id]
+	return w != nil && w.rests
+}
+
+// leader is who leads a queue; "" where nobody can say now.
+func (r *Room) leader(ctx context.Context, at line) string {
 	q, err := r.queue(ctx, at.tenant, at.repo, at.branch)
 	if err != nil {
-		return // it is looked at again
+		return "" // it is looked at again
 	}
-	if id, err := r.first(ctx, at, q.Train); err == nil && id != "" {
-		r.wake(at.tenant, id)
+	id, err := r.first(ctx, at, q.Train)
+	if err != nil {
+		return ""
 	}
+	return id
 }

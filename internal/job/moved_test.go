@@ -39,11 +39,11 @@ func TestABranchThatTheAgentMoved(t *testing.T) {
 	r := &Room{Tools: checkout.Tools{Env: env}}
 	j := &Job{Job: wire.Job{Repo: repo, Base: base, Onto: "main"}, Tip: base}
 	for now, want := range map[string]bool{base: false, first: true, head: true, both: true, theirs: false, "": false} {
-		if got := r.merged(t.Context(), j, now, head); got != want {
-			t.Errorf("%s: %v", now, got)
+		if got, err := r.merged(t.Context(), j, now, head); err != nil || got != want {
+			t.Errorf("%s: %v %v", now, got, err)
 		}
 	}
-	if r.merged(t.Context(), j, theirs, base) {
-		t.Error("the job did nothing")
+	if got, err := r.merged(t.Context(), j, theirs, base); err != nil || got {
+		t.Errorf("the job did nothing: %v %v", got, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 func (r *Room) ride(ctx context.Context, j *Job, q *wire.Queue, line []*Job, tip string, w *worker) error {
 	t := q.Train
 	if t.Landing != "" && tip != "" {
-		if there, err := r.Tools.Has(ctx, j.Repo, tip, t.Landing); err != nil {
+		if there, err := answers(r.Tools.Has(ctx, j.Repo, tip, t.Landing)); err != nil {
 			return err
 		} else if there {
 			return r.landed(ctx, j, t, line, tip)

@@ -89,7 +89,10 @@ type People struct {
 }
 
 // worker is who looks after one job.
-type worker struct{ woken chan struct{} }
+type worker struct {
+	woken chan struct{}
+	rests bool // after a step that failed; the room's mu holds it
+}
 
 var (
 	errStale     = fault.New(fault.Conflict, "job", "the job moved on")
@@ -210,7 +213,9 @@ func (r *Room) work(tenant, id string, w *worker) {
 		}
 		if err != nil && ctx.Err() == nil {
 			r.Log.Error("a job's step", "job", id, "err", err)
+			r.mark(w, true)
 			pause(ctx, w.woken, wait)
+			r.mark(w, false)
 			wait = min(2*wait, time.Minute)
 			continue
 		}
@@ -219,6 +224,12 @@ func (r *Room) work(tenant, id string, w *worker) {
 	r.mu.Lock()
 	delete(r.live, id)
 	r.mu.Unlock()
+}
+
+func (r *Room) mark(w *worker, rests bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.rests = rests
 }
 
 func pause(ctx context.Context, woken chan struct{}, d time.Duration) {
@@ -265,7 +276,11 @@ func (r *Room) step(ctx context.Context, j *Job, w *worker) error {
 	case j.rises():
 		return r.raise(ctx, j)
 	case j.State == wire.SentBack:
-		return r.happened(ctx, j, Event{Kind: Returned, Tip: r.tip(ctx, j.Repo, j.Onto)})
+		tip, err := r.tipNow(ctx, j.Repo, j.Onto)
+		if err != nil {
+			return err
+		}
+		return r.happened(ctx, j, Event{Kind: Returned, Tip: tip})
 	case j.State == wire.Working && j.Flight == "":
 		if r.later(ctx, j, w) {
 			return nil
@@ -292,7 +307,9 @@ func (r *Room) checks(ctx context.Context, j *Job, w *worker) error {
 	}, func(running context.Context) { e, err = r.check(running, j) }) {
 		return ctx.Err()
 	}
-	if err != nil {
+	if n := (noWord{}); errors.As(err, &n) {
+		return err
+	} else if err != nil {
 		return r.failed(ctx, j, err)
 	}
 	return r.happened(ctx, j, e)

@@ -33,7 +33,7 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 	// What git cannot say now is no word about the branch: a job left its queue because the machine was too busy for git.
 	tip, err := r.Tools.At(ctx, j.Repo, "refs/heads/"+j.Onto)
 	if err != nil {
-		return err
+		return r.leftBy(ctx, j, err)
 	}
 	if q, err = r.look(ctx, j, tip); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (r *Room) advance(ctx context.Context, j *Job, w *worker) error {
 	holds, err := r.Tools.Has(ctx, j.Repo, tip, j.Commit)
 	switch {
 	case err != nil:
-		return err
+		return r.leftBy(ctx, j, err)
 	case out:
 		return r.unqueue(ctx, j, "the branch "+j.Onto+" is checked out: it is not moved under somebody's files")
 	case holds && !j.mayMerge():
@@ -128,7 +128,9 @@ func (r *Room) unqueue(ctx context.Context, j *Job, why string) error {
 // joins brings the branch into the job's workspace.
 func (r *Room) joins(ctx context.Context, j *Job, tip string) error {
 	e, err := r.rejoin(ctx, j, tip)
-	if err != nil {
+	if fault.Is(err, fault.Unavailable) {
+		return err
+	} else if err != nil {
 		return r.failed(ctx, j, err)
 	}
 	if e.Kind == Remade {
@@ -140,7 +142,11 @@ func (r *Room) joins(ctx context.Context, j *Job, tip string) error {
 }
 
 // others wakes who leads the queue now; the rest of it waits for that.
-func (r *Room) others(ctx context.Context, j *Job) { r.leader(ctx, j.line()) }
+func (r *Room) others(ctx context.Context, j *Job) {
+	if id := r.leader(ctx, j.line()); id != "" {
+		r.wake(j.Tenant, id)
+	}
+}
 
 // waiting is who waits in a queue, in order.
 func (r *Room) waiting(ctx context.Context, tenant, repo, branch string) ([]*Job, error) {

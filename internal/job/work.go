@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"tandem/internal/db"
@@ -96,7 +95,10 @@ func (r *Room) open(ctx context.Context, j *Job, w *worker) error {
 	} else if e.Onto == "" {
 		e.Onto = r.Tools.Branch(ctx, e.Repo)
 	}
-	e.Tip, e.Unsaved = r.tip(ctx, e.Repo, e.Onto), r.Tools.Unsaved(ctx, e.Repo)
+	if e.Tip, err = r.tipNow(ctx, e.Repo, e.Onto); err != nil {
+		return err
+	}
+	e.Unsaved = r.Tools.Unsaved(ctx, e.Repo)
 	if begins == "" && j.Onto != "" { // it begins where its branch stands, whatever is checked out
 		begins = e.Tip
 	}
@@ -266,7 +268,15 @@ func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
 		return r.after(ctx, j, r.cutOff(ctx, j, t))
 	}
 	title := j.Title()
-	own := []string{r.Tools.Tip(ctx, j.Path, "HEAD"), r.tip(ctx, j.Repo, j.Branch)} // commits of the agent's own
+	stands, err := answers(r.Tools.At(ctx, j.Path, "HEAD"))
+	if err != nil {
+		return err
+	}
+	branch, err := r.tipNow(ctx, j.Repo, j.Branch)
+	if err != nil {
+		return err
+	}
+	own := []string{stands, branch} // commits of the agent's own
 	head, err := r.Tools.Commit(ctx, j.Path, j.Base, r.line(ctx, j),
 		fmt.Sprintf("%s\n\nJob: %s\nTurn: %s\n", fault.Clip(title, 72), j.ID, t.ID), j.author())
 	if ctx.Err() != nil {
@@ -277,11 +287,13 @@ func (r *Room) turned(ctx context.Context, j *Job, t *session.Turn) error {
 	}
 	now := ""
 	if j.Onto != "" {
-		if now, err = r.Tools.At(ctx, j.Repo, "refs/heads/"+j.Onto); err != nil {
+		if now, err = r.tipNow(ctx, j.Repo, j.Onto); err != nil {
 			return err
 		}
 	}
-	if r.merged(ctx, j, now, append(own, head)...) {
+	if merged, err := r.merged(ctx, j, now, append(own, head)...); err != nil {
+		return err
+	} else if merged {
 		return r.after(ctx, j, Event{Kind: Failed, Tip: now, Text: fmt.Sprintf("during the turn the branch %s moved to %s, which holds "+
 			"work of this job, and nobody merged it with tandem; look at it: git -C %s log %s", j.Onto, now, quoted(j.Repo), now)})
 	}
@@ -300,15 +312,38 @@ func (r *Room) tip(ctx context.Context, repo, onto string) string {
 	return r.Tools.Tip(ctx, repo, "refs/heads/"+onto)
 }
 
+// tipNow is where the branch of a job stands, for what is decided or written down by that; "" when there is none.
+func (r *Room) tipNow(ctx context.Context, repo, onto string) (string, error) {
+	if onto == "" {
+		return "", nil
+	}
+	return answers(r.Tools.At(ctx, repo, "refs/heads/"+onto))
+}
+
 // merged says whether the branch came to hold work of the job during its turn. The agent's own git can write refs of the repository: this
 // tells that it did.
-func (r *Room) merged(ctx context.Context, j *Job, now string, own ...string) bool {
-	if j.Tip == "" || now == "" || now == j.Tip || r.Tools.Holds(ctx, j.Repo, j.Base, now) {
-		return false
+func (r *Room) merged(ctx context.Context, j *Job, now string, own ...string) (bool, error) {
+	if j.Tip == "" || now == "" || now == j.Tip {
+		return false, nil
 	}
-	return slices.ContainsFunc(own, func(c string) bool {
-		return c != "" && (r.Tools.Holds(ctx, j.Repo, c, now) || c != j.Base && r.Tools.Holds(ctx, j.Repo, now, c))
-	})
+	if has, err := answers(r.Tools.Has(ctx, j.Repo, j.Base, now)); err != nil || has {
+		return false, err
+	}
+	for _, c := range own {
+		if c == "" {
+			continue
+		}
+		if has, err := answers(r.Tools.Has(ctx, j.Repo, c, now)); err != nil || has {
+			return has, err
+		}
+		if c == j.Base {
+			continue
+		}
+		if has, err := answers(r.Tools.Has(ctx, j.Repo, now, c)); err != nil || has {
+			return has, err
+		}
+	}
+	return false, nil
 }
 
 // line is where the next commit of the job goes: on its own branch, on top of its last commit and of a branch that was merged into its
