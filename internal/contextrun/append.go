@@ -23,14 +23,18 @@ func noStatus(s wire.Status) error {
 // commit writes an event of the run itself: its revision grows, and its rows follow.
 func (r *run) commit(ctx context.Context, tx *db.Tx, e *wire.Event) (wire.Moved, error) {
 	e.Revision = r.Revision + 1
-	if err := r.room(len(e.Payload), e.Status.Ended()); err != nil {
+	word := ofNothing
+	if e.Status.Ended() {
+		word = ofTheRun
+	}
+	if err := r.room(len(e.Payload), word); err != nil {
 		return wire.Moved{}, err
 	}
 	if err := r.write(tx, e); err != nil {
 		return wire.Moved{}, err
 	}
-	if len(r.Steps) > maxSteps {
-		return wire.Moved{}, checkSteps(r.Steps)
+	if err := checkSteps(r.Steps); err != nil && (len(r.Steps) > maxSteps || !e.Status.Ended()) { // one of before can be ended
+		return wire.Moved{}, err
 	}
 	note(ctx, r, e)
 	return wire.Moved{Event: e, Run: r.Run}, r.save(tx, true)
@@ -106,7 +110,8 @@ func checkEvent(in *wire.AppendIn) (json.RawMessage, error) {
 	if p.StepStage != "" && stageOf(p.StepStage) == "" {
 		return nil, bad("%.40q is no stage of a step", p.StepStage)
 	}
-	for _, text := range []*string{p.Why, p.Error, &p.StepTitle} {
+	err = words(maxTitle, p.StepTitle)
+	for _, text := range []*string{p.Why, p.Error} {
 		if text != nil {
 			err = cmp.Or(err, words(maxText, *text))
 		}

@@ -108,10 +108,23 @@ func checkFolder(folder string) error {
 	return words(4096, folder)
 }
 
-// room refuses an event that a run has no place for. A full one can still be ended.
-func (r *run) room(size int, ends bool) error {
+// last is what an event is the last word of: of nothing, of somebody who holds a task, or of the run.
+type last int
+
+const (
+	ofNothing last = iota
+	ofAClaim
+	ofTheRun
+)
+
+// room refuses an event that a run has no place for. In a full one who holds a task can still say how it went, and it can be ended: there
+// is a place for each task, and some more for the end.
+func (r *run) room(size int, word last) error {
 	events, most := int64(maxEvents), int64(maxBytes)
-	if ends {
+	if word >= ofAClaim {
+		events, most = events+maxTasks, most+maxTasks*maxText
+	}
+	if word == ofTheRun {
 		events, most = events+lastWords, most+lastWords*maxPayload
 	}
 	if r.Events >= events || r.bytes+int64(size) >= most {

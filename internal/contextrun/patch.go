@@ -33,7 +33,7 @@ func (r *Room) patch(ctx context.Context, tx *db.Tx, in wire.PatchIn) (wire.Move
 		}
 	}
 	p.Item.At = nowOf(tx)
-	e, err := one.report(ctx, tx, patched, "", in.Command, p)
+	e, err := one.report(ctx, tx, patched, "", in.Command, p, ofNothing)
 	if err != nil {
 		return wire.Moved{}, err
 	}

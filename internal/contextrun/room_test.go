@@ -279,23 +279,25 @@ func TestHostileInputs(t *testing.T) {
 		add := func(in ...wire.TaskIn) error { return second(do(b, ann, b.room.add, wire.AddIn{ID: "r", Tasks: in})) }
 		write := func(in wire.PatchIn) error { in.ID = "r"; return second(do(b, ann, b.room.patch, in)) }
 		for what, err := range map[string]error{
-			"no objective":                start(wire.StartIn{}),
-			"an id that is a path":        start(wire.StartIn{ID: "../x", Objective: "x"}),
-			"a folder that is none":       start(wire.StartIn{Objective: "x", Folder: "rel/ative"}),
-			"a folder that climbs":        start(wire.StartIn{Objective: "x", Folder: "/a/../b"}),
-			"two steps of one id":         start(wire.StartIn{Objective: "x", Steps: []wire.Step{{ID: "a"}, {ID: "a"}}}),
-			"an objective with a zero":    start(wire.StartIn{Objective: "a\x00b"}),
-			"an endless objective":        start(wire.StartIn{Objective: strings.Repeat("x", maxObjective+1)}),
-			"a source that is a list":     start(wire.StartIn{Objective: "x", Source: json.RawMessage(`[]`)}),
-			"a huge payload":              say(wire.AppendIn{Type: "x", Payload: huge}),
-			"a payload that is not JSON":  say(wire.AppendIn{Type: "x", Payload: json.RawMessage(`{`)}),
-			"a payload that is a list":    say(wire.AppendIn{Type: "x", Payload: json.RawMessage(`[1]`)}),
-			"steps that are text":         say(wire.AppendIn{Type: "x", Payload: json.RawMessage(`{"steps":"all"}`)}),
-			"a status that is none":       say(wire.AppendIn{Type: "x", Status: "great"}),
-			"a type of tandem's own":      say(wire.AppendIn{Type: "context.task.created"}),
-			"a type that is a sentence":   say(wire.AppendIn{Type: "it is done"}),
-			"a folder by the back door":   say(wire.AppendIn{Type: "context.folder.settled", Payload: json.RawMessage(`{"folder":"/etc"}`)}),
-			"too many steps":              say(wire.AppendIn{Type: "x", Payload: listed}),
+			"no objective":               start(wire.StartIn{}),
+			"an id that is a path":       start(wire.StartIn{ID: "../x", Objective: "x"}),
+			"a folder that is none":      start(wire.StartIn{Objective: "x", Folder: "rel/ative"}),
+			"a folder that climbs":       start(wire.StartIn{Objective: "x", Folder: "/a/../b"}),
+			"two steps of one id":        start(wire.StartIn{Objective: "x", Steps: []wire.Step{{ID: "a"}, {ID: "a"}}}),
+			"an objective with a zero":   start(wire.StartIn{Objective: "a\x00b"}),
+			"an endless objective":       start(wire.StartIn{Objective: strings.Repeat("x", maxObjective+1)}),
+			"a source that is a list":    start(wire.StartIn{Objective: "x", Source: json.RawMessage(`[]`)}),
+			"a huge payload":             say(wire.AppendIn{Type: "x", Payload: huge}),
+			"a payload that is not JSON": say(wire.AppendIn{Type: "x", Payload: json.RawMessage(`{`)}),
+			"a payload that is a list":   say(wire.AppendIn{Type: "x", Payload: json.RawMessage(`[1]`)}),
+			"steps that are text":        say(wire.AppendIn{Type: "x", Payload: json.RawMessage(`{"steps":"all"}`)}),
+			"a status that is none":      say(wire.AppendIn{Type: "x", Status: "great"}),
+			"a type of tandem's own":     say(wire.AppendIn{Type: "context.task.created"}),
+			"a type that is a sentence":  say(wire.AppendIn{Type: "it is done"}),
+			"a folder by the back door":  say(wire.AppendIn{Type: "context.folder.settled", Payload: json.RawMessage(`{"folder":"/etc"}`)}),
+			"too many steps":             say(wire.AppendIn{Type: "x", Payload: listed}),
+			"an endless title of a step": say(wire.AppendIn{Type: "x", Step: "a",
+				Payload: json.RawMessage(`{"step_title":"` + strings.Repeat("x", maxTitle+1) + `"}`)}),
 			"no tasks":                    add(),
 			"10,000 tasks":                add(lots...),
 			"a task of no kind":           add(wire.TaskIn{ID: "a"}),
@@ -332,6 +334,8 @@ func TestHostileInputs(t *testing.T) {
 func TestAFullRunCanBeEnded(t *testing.T) {
 	b := opened(t, filepath.Join(t.TempDir(), "a.db"))
 	b.begin("r")
+	must(b, ann, b.room.add, wire.AddIn{ID: "r", Tasks: []wire.TaskIn{{ID: "t1", Kind: "k"}, {ID: "t2", Kind: "k"}}})
+	got := must(b, ann, b.room.claim, wire.ClaimIn{ID: "r", Task: "t1"})
 	if err := b.db.Write(ann, func(tx *db.Tx) error {
 		return second(tx.Exec("UPDATE context_run SET bytes = ?", maxBytes))
 	}); err != nil {
@@ -339,6 +343,13 @@ func TestAFullRunCanBeEnded(t *testing.T) {
 	}
 	_, err := do(b, ann, b.room.append, wire.AppendIn{ID: "r", Type: "x"})
 	b.refused("more", err, fault.Exhausted)
+	_, err = do(b, ann, b.room.claim, wire.ClaimIn{ID: "r", Task: "t2"})
+	b.refused("a claim", err, fault.Exhausted)
+	say := wire.TransitionIn{ID: "r", Task: "t1", Token: got.Task.Token, Action: "heartbeat"}
+	_, err = do(b, ann, b.room.transition, say)
+	b.refused("a heartbeat", err, fault.Exhausted)
+	say.Action = "complete" // whoever did it says so: the work was lost, and its task was claimed again by nobody
+	must(b, ann, b.room.transition, say)
 	must(b, ann, b.room.append, wire.AppendIn{ID: "r", Type: "run_completed", Status: wire.Completed})
 	b.sound("r")
 }

@@ -14,14 +14,14 @@ import (
 	"tandem/internal/op"
 )
 
-// report writes an event of a task or the blackboard; the run's row is saved by the caller, once.
-func (r *run) report(ctx context.Context, tx *db.Tx, kind, task, command string, payload any) (*wire.Event, error) {
+// report writes an event of a task or the blackboard, a last word also in a run that is full; the run's row is saved by the caller, once.
+func (r *run) report(ctx context.Context, tx *db.Tx, kind, task, command string, payload any, word last) (*wire.Event, error) {
 	e, err := r.event(ctx, tx, kind, payload)
 	if err != nil {
 		return nil, err
 	}
 	e.Task, e.Command, e.Patch = task, command, r.Patches+1
-	if err := r.room(len(e.Payload), false); err != nil {
+	if err := r.room(len(e.Payload), word); err != nil {
 		return nil, err
 	}
 	note(ctx, r, e)
@@ -54,7 +54,7 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.AddOut, 
 			return out, err
 		}
 		task.MadeAt, task.MovedAt = nowOf(tx), nowOf(tx)
-		e, err := one.report(ctx, tx, added, task.ID, t.Command, task)
+		e, err := one.report(ctx, tx, added, task.ID, t.Command, task, ofNothing)
 		if err != nil {
 			return out, err
 		}
@@ -244,9 +244,16 @@ func again(ctx context.Context, tx *db.Tx, one *run, before *wire.Event, err err
 	return wire.ClaimOut{Task: t, Event: before, Again: true}, nil
 }
 
+// givesBack are the actions by which whoever holds a task tells how it went with it: once for each claim, also in a run that is full.
+var givesBack = []string{"complete", "fail", "block", "release"}
+
 // move writes what becomes of a task, and applies it. The task's row is saved by the caller.
 func (r *run) move(ctx context.Context, tx *db.Tx, t *wire.Task, kind, command string, c change) (*wire.Event, error) {
-	e, err := r.report(ctx, tx, kind, t.ID, command, c)
+	word := ofNothing
+	if t.Stage == wire.InProgress && slices.Contains(givesBack, c.Action) {
+		word = ofAClaim
+	}
+	e, err := r.report(ctx, tx, kind, t.ID, command, c, word)
 	if err == nil {
 		applyTask(t, c, e)
 	}
