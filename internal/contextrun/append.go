@@ -49,7 +49,7 @@ func (r *Room) append(ctx context.Context, tx *db.Tx, in wire.AppendIn) (wire.Mo
 	if err != nil {
 		return wire.Moved{}, err
 	}
-	before, err := sent(tx, one, in.Command)
+	before, err := sent(tx, one, in.Command, saying{kind: in.Type, by: op.CallerFrom(ctx).Name})
 	if err != nil || before != nil {
 		return wire.Moved{Event: before, Run: one.Run, Again: true}, err
 	}

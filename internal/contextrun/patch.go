@@ -19,12 +19,15 @@ func (r *Room) patch(ctx context.Context, tx *db.Tx, in wire.PatchIn) (wire.Move
 	if err != nil {
 		return wire.Moved{}, err
 	}
-	one, err := open(ctx, tx, in.ID)
+	one, err := held(ctx, tx, in.ID)
 	if err != nil {
 		return wire.Moved{}, err
 	}
-	if before, err := sent(tx, one, in.Command); err != nil || before != nil {
+	if before, err := sent(tx, one, in.Command, saying{kind: patched, action: p.Op, by: op.CallerFrom(ctx).Name}); err != nil || before != nil {
 		return wire.Moved{Event: before, Run: one.Run, Again: true}, err
+	}
+	if one.Status.Ended() {
+		return wire.Moved{}, over(one)
 	}
 	single := p.Op == rolling || p.Op == pack
 	if !single {

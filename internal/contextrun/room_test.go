@@ -182,10 +182,19 @@ func TestALife(t *testing.T) {
 func TestWhatHasEnded(t *testing.T) {
 	b := opened(t, filepath.Join(t.TempDir(), "a.db"))
 	b.begin("r")
+	fact, task := wire.PatchIn{ID: "r", Op: "add_fact", Text: "y", Command: "f"}, []wire.TaskIn{{Kind: "k", Command: "t"}}
+	must(b, ann, b.room.patch, fact)
+	must(b, ann, b.room.add, wire.AddIn{ID: "r", Tasks: task})
 	must(b, ann, b.room.append, wire.AppendIn{ID: "r", Type: "run_failed", Status: wire.Failed,
 		Payload: json.RawMessage(`{"error":"no disk"}`)})
 	if r := b.show("r"); r.LastError != "no disk" || r.EndedAt == nil {
 		t.Errorf("%+v", r.Run)
+	}
+	if again := must(b, ann, b.room.patch, fact); !again.Again {
+		t.Errorf("what came before the end: %+v", again)
+	}
+	if again := must(b, ann, b.room.add, wire.AddIn{ID: "r", Tasks: task}); len(again.Tasks) != 0 {
+		t.Errorf("what came before the end: %+v", again)
 	}
 	_, err := do(b, ann, b.room.patch, wire.PatchIn{ID: "r", Op: "add_fact", Text: "x"})
 	b.refused("the blackboard of what has ended", err, fault.Conflict)

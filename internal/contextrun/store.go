@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/contextrun/wire"
 	"tandem/internal/db"
+	"tandem/internal/fault"
 )
 
 //go:embed schema/*.sql
@@ -177,8 +178,11 @@ func events(tx *db.Tx, r *run, cond string, args ...any) ([]*wire.Event, error) 
 	return db.Collect(rows, err, scanEvent)
 }
 
-// sent is the event that a command was, nil when it did not come yet.
-func sent(tx *db.Tx, r *run, command string) (*wire.Event, error) {
+// saying is what a command says, so that it is known again: which event it is, of whom.
+type saying struct{ kind, task, action, by string }
+
+// sent is the event that a command was, nil when it did not come yet. One that was something else is refused.
+func sent(tx *db.Tx, r *run, command string, w saying) (*wire.Event, error) {
 	if command == "" {
 		return nil, nil
 	}
@@ -186,7 +190,19 @@ func sent(tx *db.Tx, r *run, command string) (*wire.Event, error) {
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	return all[0], nil
+	e := all[0]
+	var c struct {
+		Action string `json:"action"`
+		Op     string `json:"op"`
+	}
+	if ours := e.Type == moved || e.Type == beat || e.Type == patched; ours && json.Unmarshal(e.Payload, &c) != nil {
+		return nil, fmt.Errorf("read the event %d of %s", e.Seq, r.ID)
+	}
+	if e.Type != w.kind || w.task != "" && e.Task != w.task || c.Action+c.Op != w.action || e.By != w.by {
+		return nil, fault.New(fault.Conflict, "context", "the command %.64q was something else: event %d, %s", command, e.Seq, e.Type).
+			WithNext("give each command a name of its own")
+	}
+	return e, nil
 }
 
 // write adds an event to the run, whose rows follow it.

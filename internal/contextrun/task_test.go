@@ -114,9 +114,10 @@ func TestAClaimIsSentAgain(t *testing.T) {
 		!again.Again {
 		t.Errorf("%+v", again)
 	}
-	if theirs := must(b, ben, b.room.claim, wire.ClaimIn{ID: "r", Command: "c"}); theirs.Task != nil {
-		t.Errorf("somebody else's command gave them the lease: %+v", theirs.Task)
-	}
+	_, err := do(b, ben, b.room.claim, wire.ClaimIn{ID: "r", Command: "c"})
+	b.refused("the command of somebody else", err, fault.Conflict)
+	_, err = do(b, ann, b.room.append, wire.AppendIn{ID: "r", Type: "step_started", Command: "c"})
+	b.refused("the command of something else", err, fault.Conflict)
 	must(b, ann, b.room.transition, wire.TransitionIn{ID: "r", Task: first.Task.ID, Action: "complete", Token: first.Task.Token})
 	if late := must(b, ann, b.room.claim, wire.ClaimIn{ID: "r", Command: "c"}); late.Task != nil {
 		t.Errorf("%+v", late.Task)

@@ -33,17 +33,24 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.AddOut, 
 	if len(in.Tasks) == 0 || len(in.Tasks) > maxBatch {
 		return out, bad("one call adds between 1 and %d tasks, not %d", maxBatch, len(in.Tasks))
 	}
-	one, err := open(ctx, tx, in.ID)
+	one, err := held(ctx, tx, in.ID)
 	if err != nil {
 		return out, err
 	}
-	if one.Tasks+len(in.Tasks) > maxTasks {
+	fresh, err := unsent(tx, one, in.Tasks, op.CallerFrom(ctx).Name)
+	if err != nil {
+		return out, err
+	}
+	if len(fresh) == 0 {
+		out.Run = one.Run
+		return out, nil
+	}
+	if one.Status.Ended() {
+		return out, over(one)
+	}
+	if one.Tasks+len(fresh) > maxTasks {
 		return out, fault.New(fault.Exhausted, "context.add", "%s would have more than %d tasks", one.ID, maxTasks).
 			WithNext("begin another context run for the rest: tandem context start OBJECTIVE")
-	}
-	fresh, err := unsent(tx, one, in.Tasks)
-	if err != nil {
-		return out, err
 	}
 	if fresh, err = inOrder(fresh); err != nil {
 		return out, err
@@ -69,13 +76,13 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in wire.AddIn) (wire.AddOut, 
 }
 
 // unsent are the tasks whose commands did not come before, each with an id.
-func unsent(tx *db.Tx, one *run, all []wire.TaskIn) (out []wire.TaskIn, err error) {
+func unsent(tx *db.Tx, one *run, all []wire.TaskIn, by string) (out []wire.TaskIn, err error) {
 	seen := map[string]bool{}
 	for _, t := range all {
 		if err := words(maxWord, t.Command, t.Kind, t.Workflow, t.Node, t.Parent); err != nil {
 			return nil, err
 		}
-		before, err := sent(tx, one, t.Command)
+		before, err := sent(tx, one, t.Command, saying{kind: added, task: t.ID, by: by})
 		if err != nil {
 			return nil, err
 		}
@@ -198,12 +205,15 @@ func (r *Room) claim(ctx context.Context, tx *db.Tx, in wire.ClaimIn) (wire.Clai
 	if err := cmp.Or(err, words(maxWord, in.Agent, in.Command, in.Kind, in.Workflow, in.Task)); err != nil {
 		return wire.ClaimOut{}, err
 	}
-	one, err := open(ctx, tx, in.ID)
+	one, err := held(ctx, tx, in.ID)
 	if err != nil {
 		return wire.ClaimOut{}, err
 	}
-	if before, err := sent(tx, one, in.Command); err != nil || before != nil {
+	if before, err := sent(tx, one, in.Command, saying{kind: claimed, task: in.Task, by: op.CallerFrom(ctx).Name}); err != nil || before != nil {
 		return again(ctx, tx, one, before, err)
+	}
+	if one.Status.Ended() {
+		return wire.ClaimOut{}, over(one)
 	}
 	if err := resting(one); err != nil {
 		return wire.ClaimOut{}, err
@@ -353,7 +363,11 @@ func (r *Room) transition(ctx context.Context, tx *db.Tx, in wire.TransitionIn) 
 	if err != nil {
 		return wire.TransitionOut{}, err
 	}
-	before, err := sent(tx, one, in.Command)
+	kind := moved
+	if in.Action == "heartbeat" {
+		kind = beat
+	}
+	before, err := sent(tx, one, in.Command, saying{kind, t.ID, in.Action, op.CallerFrom(ctx).Name})
 	if err != nil || before != nil {
 		t.Token = ""
 		return wire.TransitionOut{Task: t, Event: before, Again: true}, err
@@ -364,10 +378,6 @@ func (r *Room) transition(ctx context.Context, tx *db.Tx, in wire.TransitionIn) 
 	c, err := moves(t, in, nowOf(tx))
 	if err != nil {
 		return wire.TransitionOut{}, err
-	}
-	kind := moved
-	if in.Action == "heartbeat" {
-		kind = beat
 	}
 	e, err := one.move(ctx, tx, t, kind, in.Command, c)
 	if err != nil {
