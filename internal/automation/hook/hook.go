@@ -80,7 +80,7 @@ func Name(scheme, id string) string {
 // late reports whether a message says itself that it is older than messages are known again: in milliseconds, or as RFC 3339 has it.
 func (s scheme) late(body []byte, now time.Time) bool {
 	var all map[string]json.RawMessage
-	if s.at == "" || json.Unmarshal(body, &all) != nil {
+	if s.at == "" || json.Unmarshal(body, &all) != nil || string(all[s.at]) == "null" {
 		return false
 	}
 	var millis int64

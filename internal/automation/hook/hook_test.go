@@ -78,6 +78,7 @@ func TestWhatWasHeldBackIsOld(t *testing.T) {
 		{"linear", "Linear-Signature", "", fmt.Sprintf(`{"webhookTimestamp": %d}`, young.UnixMilli()), true},
 		{"linear", "Linear-Signature", "", `{"webhookTimestamp": "yesterday"}`, true},
 		{"linear", "Linear-Signature", "", `[1]`, true},
+		{"linear", "Linear-Signature", "", `{"webhookTimestamp": null}`, true},
 		{"notion", "X-Notion-Signature", "sha256=", fmt.Sprintf(`{"timestamp": %q}`, old.Format(time.RFC3339Nano)), false},
 		{"notion", "X-Notion-Signature", "sha256=", fmt.Sprintf(`{"timestamp": %q}`, young.Format(time.RFC3339Nano)), true},
 		{"github", "X-Hub-Signature-256", "sha256=", fmt.Sprintf(`{"timestamp": %q}`, old.Format(time.RFC3339Nano)), true},
