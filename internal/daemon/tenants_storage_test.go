@@ -104,7 +104,7 @@ func TestATenantsStorageIsLimited(t *testing.T) {
 // keepsNothing are the operations of those rooms that end, move or answer something, or by which somebody who was invited comes in and
 // proves to be here: a tenant that is full still does them.
 var keepsNothing = strings.Fields(`artifact.remove memory.demote memory.forget memory.model_clear memory.model_set
-	context.remove memory.promote knowledge.close knowledge.deprecate
+	context.remove context.transition memory.promote knowledge.close knowledge.deprecate
 	knowledge.promote knowledge.remove resource.delete resource.sweep session.cancel session.checkout session.close session.confine
 	session.delete session.discard session.follow session.hook session.interrupt session.keep session.open session.probe session.reap
 	session.release session.revert session.skip session.take session.tool session.type session.unconfine session.unrevert

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/internal/contextrun/wire"
 	"tandem/internal/db"
 	"tandem/internal/fault"
 	"tandem/internal/identity"
@@ -20,7 +21,7 @@ import (
 // that keep any each operation that changes anything is here or in keepsNothing: TestWhatKeepsBytesIsDecided.
 var KeepsBytes = setOf("artifact.keep", "memory.add", "memory.edit", "memory.import", "memory.propose", "knowledge.add",
 	"knowledge.change", "knowledge.create", "context.add", "context.append", "context.checkpoint", "context.claim", "context.next",
-	"context.patch", "context.place", "context.start", "context.transition",
+	"context.patch", "context.place", "context.start",
 	"resource.put", "session.create", "session.fork", "session.prompt", "session.send",
 	"session.update", "session.model_call", "secret.set", "space.attach", "space.create", "space.join", "space.post", "space.piece_put",
 	"space.send", "space.send_files", "space.set_var", "space.share", "space.start", "automation.add", "automation.deliver",
@@ -125,6 +126,9 @@ func (s *Scales) came(tenant string, in any) {
 // RoomLeft refuses what would keep more in a tenant that is full.
 func (s *Scales) RoomLeft(ctx context.Context, c op.Caller, o *op.Op, in any) error {
 	if g, ok := in.(book.GrantIn); ok && g.Effect == policy.Deny.String() { // whoever filled it can be stopped
+		return nil
+	}
+	if said, ok := in.(wire.AppendIn); ok && said.Status.Ended() { // a context run can be ended, and deleted then
 		return nil
 	}
 	if c.Tenant == identity.LocalTenant || !KeepsBytes[o.Name] {
