@@ -262,6 +262,7 @@ func (s *Server) contextNews(ctx context.Context, marks map[string]int64, send f
 // follow looks again whenever the journal has an entry about a context run.
 func (s *Server) follow(ctx context.Context, out *sender, look func() bool) {
 	for {
+		looked := time.Now()
 		after, err := s.Head(ctx)
 		if err != nil || !look() {
 			return
@@ -269,9 +270,24 @@ func (s *Server) follow(ctx context.Context, out *sender, look func() bool) {
 		wait, cancel := context.WithTimeout(ctx, 15*time.Second)
 		err = s.WaitAbout(wait, after, "context")
 		cancel()
-		if ctx.Err() != nil || err != nil && out.Beat() != nil {
+		if ctx.Err() != nil || err != nil && out.Beat() != nil || !rests(ctx, looked) {
 			return
 		}
+	}
+}
+
+// lookAgain is how long a stream does not look after it looked: what is labelled is read by an entry of the journal, which wakes it itself.
+const lookAgain = time.Second
+
+// rests waits until a stream may look again; false when whoever reads it left.
+func rests(ctx context.Context, looked time.Time) bool {
+	t := time.NewTimer(time.Until(looked.Add(lookAgain)))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
 	}
 }
 

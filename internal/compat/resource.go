@@ -91,6 +91,7 @@ func (s *Server) resourceEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for {
+		looked := time.Now()
 		page, err := s.changes(ctx, obj{"after": after})
 		if err != nil {
 			return // the client comes back with its place, and hears why
@@ -112,7 +113,7 @@ func (s *Server) resourceEvents(w http.ResponseWriter, r *http.Request) {
 		wait, cancel := context.WithTimeout(ctx, 15*time.Second)
 		err = s.Wait(wait, after)
 		cancel()
-		if ctx.Err() != nil || err != nil && out.Beat() != nil {
+		if ctx.Err() != nil || err != nil && out.Beat() != nil || !rests(ctx, looked) {
 			return
 		}
 	}
