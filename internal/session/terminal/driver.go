@@ -71,9 +71,10 @@ type Driver struct {
 
 	mu      sync.Mutex
 	base    context.Context
-	seats   map[string]*seat // by session
-	probing map[string]bool  // versions that are being checked
-	boxes   *box.Machine     // what confined programs run in
+	seats   map[string]*seat         // by session
+	begins  map[string]chan struct{} // sessions that somebody starts again, each closed when that is over
+	probing map[string]bool          // versions that are being checked
+	boxes   *box.Machine             // what confined programs run in
 	all     sync.WaitGroup
 	taken   chan struct{} // closed when what ran before the start was taken up
 
@@ -217,6 +218,34 @@ func (d *Driver) seat(r *row) *seat {
 		s.prog = c
 	}
 	return s
+}
+
+// alone waits until nobody else starts a session's program again, and keeps others from it until over is called.
+func (d *Driver) alone(ctx context.Context, id string) (over func(), err error) {
+	for {
+		d.mu.Lock()
+		other := d.begins[id]
+		if other == nil {
+			mine := make(chan struct{})
+			if d.begins == nil {
+				d.begins = map[string]chan struct{}{}
+			}
+			d.begins[id] = mine
+			d.mu.Unlock()
+			return func() {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				delete(d.begins, id)
+				close(mine)
+			}, nil
+		}
+		d.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-other:
+		}
+	}
 }
 
 func (d *Driver) start(s *seat) {

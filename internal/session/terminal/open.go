@@ -197,39 +197,60 @@ func (d *Driver) openIn(ctx context.Context, c op.Caller, in OpenIn, folder, pro
 
 // reopen starts a session's program again when it ended, in the same conversation.
 func (d *Driver) reopen(ctx context.Context, old *row, in OpenIn, folder string, c op.Caller) (Seat, error) {
+	s, err := d.again(ctx, old, in, folder, c)
+	if err != nil {
+		return Seat{}, err
+	}
+	return d.settled(ctx, s), nil
+}
+
+// again starts it, once of all who want that at the same time: two who waited for its end both started it.
+func (d *Driver) again(ctx context.Context, old *row, in OpenIn, folder string, c op.Caller) (*seat, error) {
+	if !op.May(ctx, "session.prompt", at(old.Session)) {
+		return nil, fault.New(fault.Conflict, "session.open", "the name %s is taken", in.Name)
+	}
+	over, err := d.alone(ctx, old.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer over()
+	stays := d.stays(ctx, old.Session)
+	if old, err = d.named(ctx, c.Tenant, old.Session); err != nil { // what its end, or who came before, wrote down
+		return nil, err
+	}
 	switch {
-	case !op.May(ctx, "session.prompt", at(old.Session)):
-		return Seat{}, fault.New(fault.Conflict, "session.open", "the name %s is taken", in.Name)
+	case !old.ClosedAt.IsZero():
+		return nil, fault.New(fault.Conflict, "session.open", "%s was closed meanwhile", in.Name).WithNext("say it again: it is a new one then")
 	case old.Relay != "" && in.Relay == "":
-		return Seat{}, owned(old)
-	case d.stays(ctx, old.Session):
-		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is open already", in.Name).WithNext("send to it, or close it first")
+		return nil, owned(old)
+	case stays:
+		return nil, fault.New(fault.Conflict, "session.open", "%s is open already", in.Name).WithNext("send to it, or close it first")
 	case in.Agent != old.Agent:
-		return Seat{}, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).
+		return nil, fault.New(fault.Conflict, "session.open", "%s is a session with %s", in.Name, old.Agent).
 			WithNext("start it again as that: tandem session open %s --resume; or close it first", in.Name)
 	case folder != orElse(old.Repo, old.Folder):
-		return Seat{}, fault.New(fault.Conflict, "session.open", "%s works in %s", in.Name, old.Folder).
+		return nil, fault.New(fault.Conflict, "session.open", "%s works in %s", in.Name, old.Folder).
 			WithNext("start it again there: tandem session open %s --resume; or close it first", in.Name)
 	}
 	if err := d.driven(ctx, old); err != nil {
-		return Seat{}, err
+		return nil, err
 	}
 	if err := d.weigh(ctx, old); err != nil {
-		return Seat{}, err
+		return nil, err
 	}
 	if was, err := d.room.Get(ctx, c.Tenant, old.Session); err != nil {
-		return Seat{}, err
+		return nil, err
 	} else if in.As != "" && !slices.Contains(was.Caller().For, string(op.Agent)+":"+c.Name) {
-		return Seat{}, fault.New(fault.Conflict, "session.open", "%s was not opened as %s", in.Name, c.Name).
+		return nil, fault.New(fault.Conflict, "session.open", "%s was not opened as %s", in.Name, c.Name).
 			WithNext("close it first, or take another name")
 	}
 	s := d.seat(old)
 	if err := s.launch(ctx); err != nil {
-		return Seat{}, err
+		return nil, err
 	}
 	op.Note(ctx, "session", old.Session)
 	d.start(s)
-	return d.settled(ctx, s), nil
+	return s, nil
 }
 
 // settled waits until a program that was started can be told something, or somebody has to look at it.
