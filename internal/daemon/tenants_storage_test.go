@@ -30,6 +30,12 @@ func TestATenantsStorageIsLimited(t *testing.T) {
 			w.rooms.scales.Forget()
 		}
 		w.must(put("plan/0", 10))
+		say := func(name string, in map[string]any) error {
+			in["id"] = "r"
+			_, err := w.calls(ana, name, in)
+			return err
+		}
+		w.must(say("context.start", map[string]any{"objective": "x"}))
 		var shown identity.Tenant
 		w.present("tenant.show", map[string]any{"name": "acme"}, &shown)
 		base := shown.Use.Bytes
@@ -58,6 +64,8 @@ func TestATenantsStorageIsLimited(t *testing.T) {
 			}
 		}
 		w.present("tenant.limit", map[string]any{"name": "acme", "bytes": base}, nil)
+		w.refused("a word of a context run", say("context.append", map[string]any{"type": "x"}), fault.Exhausted)
+		w.must(say("context.append", map[string]any{"type": "run_completed", "status": "completed"}))
 		forget()
 		for name, in := range map[string]map[string]any{"resource.put": {"key": "more", "value": "x"}, "session.create": {},
 			"memory.propose": {"text": "the tests need docker", "where": "me"}, "secret.set": {"name": "key", "value": "x"},
