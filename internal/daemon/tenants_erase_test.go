@@ -91,7 +91,8 @@ var document = map[string]string{"approval.state": "spent", "approval.input": `"
 	"peer_log.entry": "{}", "space.ended": "-", "space_log.envelope": "-", "space_log.facts": `"W"`, "resource.value": `"W"`,
 	"session.config": "-", "session.todos": "-", "session.chain": "-", "session_turn.prompt": "-", "session_turn.options": "-",
 	"session_turn.usage": "-", "session_turn.prompted": "-", "session_call.args": `"W"`, "session_call.result": "-",
-	"session_message.blocks": "-", "session_event.body": `"W"`, "session_spent.used": `{"W":1}`, "session_question.questions": "-", "session_question.answers": "-"}
+	"session_message.blocks": "-", "session_event.body": `"W"`, "session_spent.used": `{"W":1}`,
+	"session_question.questions": "-", "session_question.answers": "-"}
 
 func (w *ward) planted(tenant, words string, documents []string, do func(tx *db.Tx, table string, names []string, args []any) error) {
 	w.t.Helper()
