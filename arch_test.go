@@ -200,7 +200,7 @@ var houseMap = []wall{
 	// the servers that workspaces and logins of this machine belong to
 	{pkg: "remote", may: "identity gate policy secret remote/wire login login/wire repo/host repo/replica space/peer client"},
 	// what a tenant has: weighed, carried to another server, erased
-	{pkg: "tenancy", may: "spine backup session automation space/peer space/seal"},
+	{pkg: "tenancy", may: "spine backup session automation space/peer space/seal contextrun/wire"},
 
 	// doors: translate, decide nothing, know no room's service
 	{pkg: "httpapi", may: "gate journal identity"},
