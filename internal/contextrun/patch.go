@@ -23,7 +23,8 @@ func (r *Room) patch(ctx context.Context, tx *db.Tx, in wire.PatchIn) (wire.Move
 	if err != nil {
 		return wire.Moved{}, err
 	}
-	if before, err := sent(tx, one, in.Command, saying{kind: patched, action: p.Op, by: op.CallerFrom(ctx).Name}); err != nil || before != nil {
+	before, err := sent(tx, one, in.Command, saying{kind: patched, action: p.Op, by: op.CallerFrom(ctx).Name})
+	if err != nil || before != nil {
 		return wire.Moved{Event: before, Run: one.Run, Again: true}, err
 	}
 	if one.Status.Ended() {

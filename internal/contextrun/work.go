@@ -209,7 +209,8 @@ func (r *Room) claim(ctx context.Context, tx *db.Tx, in wire.ClaimIn) (wire.Clai
 	if err != nil {
 		return wire.ClaimOut{}, err
 	}
-	if before, err := sent(tx, one, in.Command, saying{kind: claimed, task: in.Task, by: op.CallerFrom(ctx).Name}); err != nil || before != nil {
+	before, err := sent(tx, one, in.Command, saying{kind: claimed, task: in.Task, by: op.CallerFrom(ctx).Name})
+	if err != nil || before != nil {
 		return again(ctx, tx, one, before, err)
 	}
 	if one.Status.Ended() {

@@ -77,7 +77,8 @@ func (d *Daemon) makeTenancy() {
 // list.
 func legible() []tenancy.Legible {
 	return []tenancy.Legible{{Of: "asks", Read: approval.Legible}, {Of: "sessions", Read: session.Legible},
-		{Of: "context runs", Read: contextrun.Legible}, {Of: "automations", Read: automation.Legible}, {Of: "artifacts", Read: artifact.Legible}, {Of: "tasks", Read: board.Legible},
+		{Of: "context runs", Read: contextrun.Legible}, {Of: "automations", Read: automation.Legible},
+		{Of: "artifacts", Read: artifact.Legible}, {Of: "tasks", Read: board.Legible},
 		{Of: "knowledge", Read: knowledge.Legible}, {Of: "memory", Read: memory.Legible}, {Of: "packs", Read: pack.Legible},
 		{Of: "spaces", Read: space.Legible}, {Of: "seats in spaces", Read: peer.Legible}, {Of: "resources", Read: resource.Legible}}
 }

@@ -43,7 +43,8 @@ func (k *Kit) Enter(ctx context.Context, a client.Address, token, name string) (
 				"it; interrupted, the same command goes on waiting\n", q.Words, q.Server.Host, q.Server.Key, q.Key)
 		})
 		if f := (*fault.Error)(nil); reach.Trusted && errors.As(err, &f) && f.Data["reason"] == identity.InvitationOver {
-			fmt.Fprintf(k.Err, "that invitation lets nobody in any more; this machine has joined %s before, and goes on as it is known there\n", a.Host)
+			fmt.Fprintf(k.Err, "that invitation lets nobody in any more; this machine has joined %s before, and goes on as it is known "+
+				"there\n", a.Host)
 			k.NameKept(a.Host, given)
 			return "", nil
 		}
