@@ -83,7 +83,7 @@ func (v *visit) context() error {
 
 func contextFacts(r *wire.Run) []ui.Pair {
 	out := []ui.Pair{{Key: "Kind", Value: r.Kind}, {Key: "Begun by", Value: told.By(r.MadeBy)},
-		{Key: "Revision", Value: fmt.Sprintf("%d, after %d events", r.Revision, r.Events)}}
+		{Key: "Revision", Value: fmt.Sprintf("%d, after %s", r.Revision, plural(int(r.Events), "event", "events"))}}
 	for _, p := range []ui.Pair{{Key: "Folder", Value: r.Folder, Mono: true}, {Key: "Next", Value: r.Why},
 		{Key: "Error", Value: r.LastError}} {
 		if p.Value != "" {
